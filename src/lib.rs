@@ -1,0 +1,16 @@
+//! wavelint: the linter that tells a Flux CD repository, before the commit, what Flux would do wrong after it.
+//!
+//! The data flows in one line, and each module knows only those before it:
+//! arguments → snapshot → sources → YAML → kustomize → Flux → waves → rules → report.
+#![forbid(unsafe_code)]
+
+// In the order of the line: a module may use those above it, never one below (tests/architecture.rs).
+pub mod git;
+pub mod snapshot;
+pub mod source;
+pub mod yaml;
+pub mod tree;
+pub mod kustomize;
+pub mod finding;
+pub mod repo;
+pub mod rules;

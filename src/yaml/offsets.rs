@@ -1,0 +1,90 @@
+//! YAML inside a scalar of another YAML file: its spans mapped back to the file.
+
+use super::node::{Node, Style, Value};
+use super::parse::{YamlFile, parse_mapped};
+use crate::source::Span;
+
+/// How offsets in an embedded text become offsets in the file that holds it.
+#[derive(Debug)]
+pub(super) enum OffsetMap {
+    /// The text is the file.
+    Identity,
+    /// For each line of the text: where it starts there, and where in the file; the span is the whole scalar.
+    Lines(Vec<(u32, u32)>, Span),
+    /// The notation (quotes with escapes, folding) does not keep offsets: all is at the scalar.
+    Whole(Span),
+}
+
+impl OffsetMap {
+    /// The span in the file.
+    pub(super) fn map(&self, span: Span) -> Span {
+        match self {
+            Self::Identity => span,
+            Self::Whole(whole) => *whole,
+            Self::Lines(lines, whole) => {
+                let map = |offset: u32| {
+                    let at = lines.partition_point(|(text, _)| *text <= offset);
+                    let (text, file) = lines[at.saturating_sub(1)];
+                    (file + (offset - text)).clamp(whole.start, whole.end)
+                };
+                Span {
+                    start: map(span.start),
+                    end: map(span.end).max(map(span.start)),
+                }
+            }
+        }
+    }
+}
+
+/// Parses the YAML in a scalar (an inline patch, a values document in a ConfigMap).
+///
+/// `file_text` is the text of the file in which `scalar` is written. Not a
+/// scalar: nothing, as an empty text.
+pub fn parse_embedded(scalar: &Node, file_text: &str) -> YamlFile {
+    let Value::Scalar(content) = &scalar.value else {
+        return YamlFile::default();
+    };
+    let offsets = offset_map(&content.text, content.style, scalar.place.span, file_text);
+    parse_mapped(&content.text, scalar.place.file, &offsets)
+}
+
+fn offset_map(text: &str, style: Style, span: Span, file_text: &str) -> OffsetMap {
+    let whole = OffsetMap::Whole(span);
+    let Some(written) = file_text.get(span.range()) else {
+        return whole;
+    };
+    match style {
+        Style::Plain if written == text => OffsetMap::Lines(vec![(0, span.start)], span),
+        Style::SingleQuoted | Style::DoubleQuoted
+            if written.get(1..written.len().saturating_sub(1)) == Some(text) =>
+        {
+            OffsetMap::Lines(vec![(0, span.start + 1)], span)
+        }
+        Style::Literal => literal_lines(text, span, file_text).unwrap_or(whole),
+        _ => whole,
+    }
+}
+
+/// Pairs the lines of a literal block with the lines of the file; each differs by its indentation.
+fn literal_lines(text: &str, span: Span, file_text: &str) -> Option<OffsetMap> {
+    let mut lines = Vec::new();
+    let mut text_offset = 0usize;
+    let mut file_offset = file_text
+        .get(..span.start as usize)?
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    for line in text.split_inclusive('\n') {
+        let content = line.strip_suffix('\n').unwrap_or(line);
+        let written = file_text.get(file_offset..)?.split_inclusive('\n').next()?;
+        let bare = written.trim_end_matches(['\n', '\r']);
+        let indent = if content.is_empty() {
+            bare.len()
+        } else {
+            bare.strip_suffix(content)?.len()
+        };
+        lines.push((text_offset as u32, (file_offset + indent) as u32));
+        text_offset += line.len();
+        file_offset += written.len();
+    }
+    (!lines.is_empty()).then_some(OffsetMap::Lines(lines, span))
+}
