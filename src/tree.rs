@@ -203,6 +203,41 @@ impl Tree {
             .map(|(name, child)| (name.as_ref(), *child))
     }
 
+    /// All directories, sorted; the root is not among them.
+    pub fn directories(&self) -> Vec<&str> {
+        let mut directories: Vec<&str> = self
+            .directories
+            .keys()
+            .map(AsRef::as_ref)
+            .filter(|path: &&str| !path.is_empty())
+            .collect();
+        directories.sort_unstable();
+        directories
+    }
+
+    /// The tree below a directory, with paths relative to it; files keep their ids.
+    pub fn subtree(&self, directory: &str) -> Self {
+        if directory.is_empty() {
+            return self.clone();
+        }
+        let start = format!("{directory}/");
+        let mut tree = Self::default();
+        for (path, children) in &self.directories {
+            let below = if path.as_ref() == directory {
+                ""
+            } else if let Some(below) = path.strip_prefix(&start) {
+                below
+            } else {
+                continue;
+            };
+            tree.directories.insert(below.into(), children.clone());
+        }
+        for (path, id) in self.files_below(directory) {
+            tree.files.insert(path[start.len()..].into(), id);
+        }
+        tree
+    }
+
     /// All regular files, by path in byte order.
     pub fn files(&self) -> impl Iterator<Item = (&str, FileId)> {
         self.files.iter().map(|(path, id)| (path.as_ref(), *id))

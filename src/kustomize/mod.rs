@@ -5,10 +5,12 @@
 //! known from the tree. A gap is never an error.
 
 mod object;
+mod recognized;
 
 use std::collections::BTreeSet;
 
 pub use object::{Object, ObjectId};
+pub use recognized::{KUSTOMIZATION_FILE_NAMES, kustomization_file};
 
 use crate::source::{FileId, Place};
 use crate::yaml::Node;
