@@ -1,4 +1,42 @@
 //! What the rules see: the picture at head, the picture at base if there is one, and what changed.
 
+use crate::change::Change;
+use crate::config::Config;
+use crate::picture::Picture;
+use crate::tree::Files;
+
 /// Everything a rule may ask.
-pub struct Repo {}
+pub struct Repo<'a> {
+    /// The files of both revisions.
+    pub files: &'a Files,
+    /// The configuration.
+    pub config: &'a Config,
+    /// What is linted.
+    pub head: Picture,
+    /// What it is compared with.
+    pub base: Option<Base>,
+}
+
+/// The base revision, and what changed since.
+pub struct Base {
+    /// The picture at the base.
+    pub picture: Picture,
+    /// What moved in between.
+    pub change: Change,
+}
+
+impl<'a> Repo<'a> {
+    /// Compares two pictures.
+    pub fn new(files: &'a Files, config: &'a Config, head: Picture, base: Option<Picture>) -> Self {
+        let base = base.map(|picture| {
+            let change = Change::between(files, &picture, &head);
+            Base { picture, change }
+        });
+        Self {
+            files,
+            config,
+            head,
+            base,
+        }
+    }
+}

@@ -80,6 +80,14 @@ impl Sources {
         }
     }
 
+    /// The roots that [`Sources::root`] may find by looking where paths exist.
+    pub fn likely_roots(&self, tree: &Tree) -> Vec<String> {
+        self.paths
+            .values()
+            .filter_map(|paths| likely_root(tree, paths))
+            .collect()
+    }
+
     /// The source whose Kustomizations' paths are in this tree most often, if most of them are.
     pub fn most_likely_own(&self, tree: &Tree) -> Option<(SmolStr, SmolStr)> {
         self.paths
@@ -93,17 +101,17 @@ impl Sources {
             .map(|(_, _, source)| source.clone())
     }
 
-    /// The root of a source's artifact. `entry` is the source that the entry point syncs, with its root.
+    /// The root of a source's artifact. `synced` is the source that the entry point syncs,
+    /// `entry_root` the root of its artifact.
     pub fn root(
         &self,
         tree: &Tree,
         source: &SourceReference,
-        entry: Option<(&SourceReference, &str)>,
+        synced: Option<&SourceReference>,
+        entry_root: &str,
     ) -> ArtifactRoot {
-        if let Some((entry, root)) = entry
-            && entry == source
-        {
-            return ArtifactRoot::Folder(root.to_owned());
+        if synced == Some(source) {
+            return ArtifactRoot::Folder(entry_root.to_owned());
         }
         let key = (source.kind.clone(), source.target.name.clone());
         let urls = self.urls.get(&key).map(Vec::as_slice).unwrap_or_default();
@@ -115,7 +123,7 @@ impl Sources {
             return ArtifactRoot::OtherRepository;
         }
         if is_own && source.kind == "GitRepository" {
-            return ArtifactRoot::Folder(String::new());
+            return ArtifactRoot::Folder(entry_root.to_owned());
         }
         let paths = self.paths.get(&key).map(Vec::as_slice).unwrap_or_default();
         likely_root(tree, paths).map_or(ArtifactRoot::Unknown, ArtifactRoot::Folder)

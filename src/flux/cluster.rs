@@ -1,0 +1,230 @@
+//! A cluster as its entry point makes it: the Kustomizations it really gets, and what each builds.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use super::artifact::ArtifactRoot;
+use super::entry::EntryPoint;
+use super::kustomization::{NamespacedName, Spec};
+use super::substitution::Substitution;
+use super::unknown::Unknowns;
+use crate::config::Role;
+use crate::kustomize::{Build, Gap, GapEffect, Object, ObjectId};
+use crate::source::Place;
+use crate::yaml::Node;
+
+/// One cluster.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Its name: the directory of its entry point.
+    pub path: String,
+    /// Whether it runs.
+    pub role: Role,
+    /// How it was found.
+    pub entry: EntryPoint,
+    /// All Kustomizations, the root first, each behind its parent.
+    pub kustomizations: Vec<Kustomization>,
+    /// What cannot be known of the cluster beyond the gaps of its Kustomizations' builds.
+    pub gaps: Vec<Gap>,
+    /// Kustomizations that a second parent makes too: the index of the one that counts, and the other's object.
+    pub repeated: Vec<(usize, usize, Place)>,
+    pub(super) names: HashMap<NamespacedName, usize>,
+}
+
+/// A Flux Kustomization as a cluster gets it, and what it builds there.
+#[derive(Clone, Debug)]
+pub struct Kustomization {
+    /// Namespace and name.
+    pub name: NamespacedName,
+    /// The object as built by its parent; of a root that is in no build, as bootstrap makes it.
+    pub node: Node,
+    /// The place of `metadata.name`; of a root that the tree does not hold, what tells Flux to make it.
+    pub place: Place,
+    /// The document that it is written in.
+    pub origin: Place,
+    /// True if it is nowhere in the tree: an entry point's own Kustomization, as `flux bootstrap` makes it.
+    pub implied: bool,
+    /// The index of the Kustomization whose build makes it; `None` for the root.
+    pub parent: Option<usize>,
+    /// Its fields.
+    pub spec: Spec,
+    /// Where its path leads.
+    pub location: Location,
+    /// What it builds, after substitution; empty if its path leads nowhere known.
+    pub build: Arc<Build>,
+    /// What its substitution did.
+    pub substitution: Substitution,
+    /// Values of its objects that cannot be known.
+    pub unknowns: Unknowns,
+}
+
+/// Where a Kustomization's path leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// A directory of the linted tree.
+    Directory(String),
+    /// Nothing is there; the path in the linted tree.
+    Missing(String),
+    /// A file is there.
+    File(String),
+    /// The source is another repository.
+    OtherRepository,
+    /// The path, the source or its root depend on what is not in the tree.
+    Unknown,
+}
+
+impl Cluster {
+    /// The index of the Kustomization of that name.
+    pub fn find(&self, name: &NamespacedName) -> Option<usize> {
+        self.names.get(name).copied()
+    }
+
+    /// Every object of the cluster with the index of its Kustomization.
+    pub fn objects(&self) -> impl Iterator<Item = (usize, &Object)> {
+        self.kustomizations
+            .iter()
+            .enumerate()
+            .flat_map(|(index, kustomization)| {
+                kustomization
+                    .build
+                    .objects
+                    .iter()
+                    .map(move |object| (index, object))
+            })
+    }
+
+    /// The first gap that leaves unknown which Kustomizations there are, if any.
+    pub fn unknown_kustomizations(&self) -> Option<&Gap> {
+        self.gaps
+            .iter()
+            .chain(
+                self.kustomizations
+                    .iter()
+                    .flat_map(|kustomization| &kustomization.build.gaps),
+            )
+            .find(|gap| gap.effect == GapEffect::Identities)
+    }
+
+    /// For each Kustomization the indices that it dependsOn, where they exist.
+    pub fn dependencies(&self) -> Vec<Vec<usize>> {
+        self.kustomizations
+            .iter()
+            .map(|kustomization| {
+                kustomization
+                    .spec
+                    .depends_on
+                    .iter()
+                    .filter_map(|dependency| self.find(&dependency.target))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// The owners of each object: indices of the Kustomizations that apply it, by Flux's
+    /// inventory identity (upstream: cli-utils `object.ObjMetadata`, without the version).
+    pub fn owners(&self) -> BTreeMap<InventoryId, Vec<(usize, &Object)>> {
+        let mut owners: BTreeMap<InventoryId, Vec<(usize, &Object)>> = BTreeMap::new();
+        for (index, object) in self.objects() {
+            owners
+                .entry(InventoryId::of(&object.id()))
+                .or_default()
+                .push((index, object));
+        }
+        owners
+    }
+}
+
+impl Kustomization {
+    /// The directory in the linted tree that it builds.
+    pub fn directory(&self) -> Option<&str> {
+        match &self.location {
+            Location::Directory(directory) => Some(directory),
+            _ => None,
+        }
+    }
+
+    /// True if kustomize or Flux refuses to build it.
+    pub fn fails(&self) -> bool {
+        !self.build.problems.is_empty() || !self.substitution.errors.is_empty()
+    }
+
+    /// The first gap that leaves its objects' identities unknown, or true absence of a known directory.
+    pub fn unknown_objects(&self) -> bool {
+        matches!(self.location, Location::Unknown | Location::OtherRepository)
+            || self
+                .build
+                .gaps
+                .iter()
+                .any(|gap| gap.effect == GapEffect::Identities)
+    }
+}
+
+/// What names an object in Flux's inventory: no version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InventoryId {
+    /// API group; empty for the core group.
+    pub group: SmolStr,
+    /// Kind.
+    pub kind: SmolStr,
+    /// Namespace; empty for cluster-scoped kinds.
+    pub namespace: SmolStr,
+    /// Name.
+    pub name: SmolStr,
+}
+
+impl InventoryId {
+    /// The inventory's name for an object; the namespace that kustomize gave a cluster-scoped built-in kind does not count.
+    pub fn of(id: &ObjectId) -> Self {
+        let cluster_scoped = crate::kustomize::is_cluster_scoped(&id.group, &id.kind);
+        Self {
+            group: id.group.clone(),
+            kind: id.kind.clone(),
+            namespace: if cluster_scoped {
+                SmolStr::default()
+            } else {
+                id.namespace.clone()
+            },
+            name: id.name.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for InventoryId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.namespace.is_empty() {
+            write!(formatter, "{} {}", self.kind, self.name)
+        } else {
+            write!(formatter, "{} {}/{}", self.kind, self.namespace, self.name)
+        }
+    }
+}
+
+/// The location of a path in an artifact whose root is known or not.
+pub(super) fn locate(tree: &crate::tree::Tree, root: &ArtifactRoot, path: &str) -> Location {
+    let root = match root {
+        ArtifactRoot::Folder(root) => root,
+        ArtifactRoot::OtherRepository => return Location::OtherRepository,
+        ArtifactRoot::Unknown => return Location::Unknown,
+    };
+    let Some(full) = crate::tree::join(root, &super::artifact::clamp(path)) else {
+        return Location::Unknown;
+    };
+    match tree.child(&full) {
+        Some(crate::tree::Child::Directory) => Location::Directory(full),
+        Some(crate::tree::Child::File(_)) => Location::File(full),
+        Some(crate::tree::Child::Submodule) => Location::Unknown,
+        Some(crate::tree::Child::Symlink) | None => {
+            // Below a submodule nothing is known.
+            let mut above = crate::tree::split(&full).0;
+            while !above.is_empty() {
+                if tree.child(above) == Some(crate::tree::Child::Submodule) {
+                    return Location::Unknown;
+                }
+                above = crate::tree::split(above).0;
+            }
+            Location::Missing(full)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Catalog → depth → wave sets → placement.
+
+mod catalog;
+mod numbered;
+mod placement;
+mod sets;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use catalog::{Catalog, Service, ServiceDependency};
+pub use numbered::Numbered;
+pub use placement::{Placement, PlacementKind, last_name};
+pub use sets::{ServiceDepth, Wave, WaveSet, reachable};
+
+use crate::config::Config;
+use crate::flux::Cluster;
+use crate::graph::Graph;
+use crate::tree::{Files, Tree};
+
+/// The catalog and the wave sets of one revision.
+#[derive(Clone, Debug, Default)]
+pub struct Waves {
+    /// All services.
+    pub catalog: Catalog,
+    /// All wave sets, by name.
+    pub sets: Vec<WaveSet>,
+    /// Cycles of the catalog: indices of the services of each, in order of the dependencies.
+    pub cycles: Vec<Vec<usize>>,
+}
+
+impl Waves {
+    /// The wave in whose directory a path lies: the index of its set, and its number. The deepest, of nested sets.
+    pub fn wave_of(&self, path: &str) -> Option<(usize, u64)> {
+        let mut best: Option<(usize, (usize, u64))> = None;
+        for (index, set) in self.sets.iter().enumerate() {
+            for (number, wave) in &set.waves {
+                for directory in &wave.directories {
+                    let inside = path
+                        .strip_prefix(directory.as_str())
+                        .is_some_and(|rest| rest.starts_with('/'));
+                    if inside && best.is_none_or(|(length, _)| directory.len() > length) {
+                        best = Some((directory.len(), (index, *number)));
+                    }
+                }
+            }
+        }
+        best.map(|(_, wave)| wave)
+    }
+}
+
+/// Reads the catalog, finds the wave sets, and computes in which wave each service belongs.
+pub fn read(files: &Files, tree: &Tree, clusters: &[Cluster], config: &Config) -> Waves {
+    let catalog = Catalog::read(files, tree, &|path| {
+        !config.is_excluded(path) && config.is_catalog(path)
+    });
+    let mut sets = sets::wave_sets(files, tree, clusters, &catalog, config);
+    let claimed = sets.iter().filter(|set| set.claimed).count();
+    for set in &mut sets {
+        if !set.claimed {
+            continue;
+        }
+        let members: BTreeSet<usize> = if claimed == 1 {
+            (0..catalog.services.len()).collect()
+        } else {
+            set.waves
+                .values()
+                .flat_map(|wave| &wave.placements)
+                .filter_map(|placement| placement.service)
+                .collect()
+        };
+        set.depths = depths(&catalog, &members);
+    }
+    let all: BTreeSet<usize> = (0..catalog.services.len()).collect();
+    let cycles = graph(&catalog, &all)
+        .shortest_cycles()
+        .into_iter()
+        .map(|cycle| cycle.nodes)
+        .collect();
+    Waves {
+        catalog,
+        sets,
+        cycles,
+    }
+}
+
+/// The dependencies among some services of the catalog; an edge's payload is the
+/// index of the entry in the service's `dependencies`.
+pub fn graph(catalog: &Catalog, members: &BTreeSet<usize>) -> Graph {
+    let mut graph = Graph::new(catalog.services.len());
+    for index in members {
+        for (entry, dependency) in catalog.services[*index].dependencies.iter().enumerate() {
+            if let Some(target) = catalog.find(&dependency.name)
+                && members.contains(&target)
+            {
+                graph.add_edge(*index, target, entry);
+            }
+        }
+    }
+    graph
+}
+
+/// The depth of each member by its longest dependency path inside the members.
+pub fn depths(catalog: &Catalog, members: &BTreeSet<usize>) -> BTreeMap<usize, ServiceDepth> {
+    let graph = graph(catalog, members);
+    let longest = graph.longest_paths();
+    members
+        .iter()
+        .filter_map(|index| {
+            let path = longest[*index].as_ref()?;
+            Some((
+                *index,
+                ServiceDepth {
+                    depth: path.len(),
+                    chain: std::iter::once(*index)
+                        .chain(path.iter().map(|edge| edge.to))
+                        .collect(),
+                },
+            ))
+        })
+        .collect()
+}
