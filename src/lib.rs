@@ -11,6 +11,7 @@ pub mod source;
 pub mod yaml;
 pub mod tree;
 pub mod kustomize;
+pub mod substitute;
 pub mod finding;
 pub mod repo;
 pub mod rules;
