@@ -5,12 +5,24 @@
 #![forbid(unsafe_code)]
 
 // In the order of the line: a module may use those above it, never one below (tests/architecture.rs).
+pub mod cli;
+pub mod near;
+pub mod terminal;
 pub mod git;
 pub mod snapshot;
 pub mod source;
 pub mod yaml;
+pub mod config;
 pub mod tree;
+//pub mod graph;
+//pub mod sops;
 pub mod kustomize;
-pub mod finding;
+pub mod substitute;
+pub mod flux;
+pub mod waves;
+pub mod picture;
+pub mod change;
 pub mod repo;
+pub mod finding;
 pub mod rules;
+pub mod levels;

@@ -12,6 +12,6 @@ mod scalar;
 
 pub use emit::{emit_documents, emit_node};
 pub use node::{Entry, Mapping, Node, Scalar, Style, Tag, Value};
-pub use offsets::parse_embedded;
+pub use offsets::{parse_embedded, span_in_scalar};
 pub use parse::{Comment, Document, DuplicateKey, ParseError, YamlFile, parse};
 pub use scalar::{Typed, plain_text_is_string, typed_core, typed_yaml_1_1};

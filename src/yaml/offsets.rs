@@ -48,6 +48,20 @@ pub fn parse_embedded(scalar: &Node, file_text: &str) -> YamlFile {
     parse_mapped(&content.text, scalar.place.file, &offsets)
 }
 
+/// Where bytes of a scalar's text are written in its file, as exactly as the notation
+/// allows: of quotes with escapes and of folded text it is the whole scalar.
+///
+/// `part` counts in the scalar's text; `file_text` is the text of the file in which the
+/// scalar is written. Not a scalar: its own span.
+pub fn span_in_scalar(scalar: &Node, file_text: &str, part: Span) -> Span {
+    match &scalar.value {
+        Value::Scalar(content) => {
+            offset_map(&content.text, content.style, scalar.place.span, file_text).map(part)
+        }
+        _ => scalar.place.span,
+    }
+}
+
 fn offset_map(text: &str, style: Style, span: Span, file_text: &str) -> OffsetMap {
     let whole = OffsetMap::Whole(span);
     let Some(written) = file_text.get(span.range()) else {

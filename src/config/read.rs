@@ -1,0 +1,591 @@
+//! Text → configuration: places from our own tree, values through serde.
+
+use serde::Deserialize;
+
+use super::{
+    At, BlastRadius, Cluster, Config, ConfigError, External, FluxVersion, Level, NUMBER, Overlays,
+    Patterns, PerPath, Role, RuleLevel, WaveSet, shape,
+};
+use crate::finding::Severity;
+use crate::near;
+use crate::source::{FileId, LineIndex, Place};
+use crate::yaml::{self, Node};
+
+/// The file as serde sees it. A key without a value is as good as none.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Written {
+    exclude: Option<Vec<String>>,
+    clusters: Option<Vec<WrittenCluster>>,
+    waves: Option<Vec<WrittenWaves>>,
+    external: Option<WrittenExternal>,
+    overlays: Option<WrittenOverlays>,
+    blast_radius: Option<WrittenBlastRadius>,
+    per_path: Option<Vec<WrittenPerPath>>,
+}
+
+#[derive(Deserialize)]
+struct WrittenCluster {
+    path: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WrittenWaves {
+    dir: Option<String>,
+    catalog: Option<String>,
+    after: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+struct WrittenExternal {
+    services: Option<Vec<String>>,
+    variables: Option<Vec<String>>,
+    sources: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct WrittenOverlays {
+    values_only: Option<bool>,
+    allow: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+struct WrittenBlastRadius {
+    workloads: Option<usize>,
+    namespaces: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct WrittenPerPath {
+    paths: Option<Vec<String>>,
+}
+
+/// The text, and how to point into it.
+struct Source<'a> {
+    text: &'a str,
+    path: &'a str,
+    lines: LineIndex,
+}
+
+impl Source<'_> {
+    fn at(&self, place: Place) -> At {
+        let found = self.lines.line_column(self.text, place.span.start);
+        At {
+            line: found.line,
+            column: found.column,
+        }
+    }
+
+    fn error(&self, place: Place, message: impl Into<String>) -> ConfigError {
+        self.error_at(self.at(place), message)
+    }
+
+    fn error_at(&self, at: At, message: impl Into<String>) -> ConfigError {
+        ConfigError {
+            path: Some(self.path.to_owned()),
+            at: Some(at),
+            message: message.into(),
+        }
+    }
+}
+
+pub(super) fn parse(text: &str, path: &str) -> Result<Config, ConfigError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let source = Source {
+        text,
+        path,
+        lines: LineIndex::default(),
+    };
+    let file = yaml::parse(text, FileId(0));
+    if let Some(error) = &file.error {
+        return Err(source.error(error.place, format!("not valid YAML: {}", error.message)));
+    }
+    if let Some(second) = file.documents.get(1) {
+        let message = "the configuration must be one document, this is a second one";
+        return Err(source.error(second.root.place, message));
+    }
+    if let Some(key) = file.duplicate_keys.first() {
+        let first = source.at(key.first).line;
+        let message = format!("key `{}` stands in line {first} already", key.key);
+        return Err(source.error(key.second, message));
+    }
+    let empty = Config {
+        path: Some(path.to_owned()),
+        ..Config::default()
+    };
+    let Some(root) = file.documents.first().map(|document| &document.root) else {
+        return Ok(empty);
+    };
+    if root.is_null() {
+        return Ok(empty);
+    }
+    shape::check(root, shape::ROOT, "").map_err(|(place, message)| source.error(place, message))?;
+    let written: Written =
+        serde_yaml::from_str(text).map_err(|error| serde_error(&source, &error))?;
+    assemble(&source, root, written)
+}
+
+/// serde's message without its own account of the place.
+fn serde_error(source: &Source, error: &serde_yaml::Error) -> ConfigError {
+    let message = error.to_string();
+    let message = message
+        .rfind(" at line ")
+        .map_or(message.as_str(), |end| &message[..end]);
+    let at = error
+        .location()
+        .map_or(At { line: 1, column: 1 }, |location| At {
+            line: location.line(),
+            column: location.column(),
+        });
+    source.error_at(at, message)
+}
+
+fn assemble(source: &Source, root: &Node, written: Written) -> Result<Config, ConfigError> {
+    let external = written.external.unwrap_or_default();
+    let overlays = written.overlays.unwrap_or_default();
+    let blast_radius = written.blast_radius.unwrap_or_default();
+    let defaults = BlastRadius::default();
+    Ok(Config {
+        path: Some(source.path.to_owned()),
+        flux_version: flux_version(source, root.get("flux-version"))?,
+        exclude: patterns(
+            source,
+            root.get("exclude"),
+            written.exclude,
+            Patterns::paths,
+        )?,
+        clusters: clusters(source, root, written.clusters.unwrap_or_default())?,
+        waves: waves(source, root, written.waves.unwrap_or_default())?,
+        external: External {
+            services: external.services.unwrap_or_default(),
+            variables: patterns(
+                source,
+                root.at(&["external", "variables"]),
+                external.variables,
+                Patterns::names,
+            )?,
+            sources: external.sources.unwrap_or_default(),
+        },
+        overlays: Overlays {
+            values_only: overlays.values_only.unwrap_or_default(),
+            allow: overlays.allow.unwrap_or_default(),
+        },
+        blast_radius: BlastRadius {
+            workloads: blast_radius.workloads.unwrap_or(defaults.workloads),
+            namespaces: blast_radius.namespaces.unwrap_or(defaults.namespaces),
+        },
+        rules: rule_levels(source, root.get("rules"))?,
+        per_path: per_path(source, root, written.per_path.unwrap_or_default())?,
+    })
+}
+
+/// Read from the text, since `2.10` without quotes is the number 2.1 to every YAML reader.
+fn flux_version(source: &Source, node: Option<&Node>) -> Result<FluxVersion, ConfigError> {
+    let Some((node, text)) = node.and_then(|node| Some((node, node.as_str()?))) else {
+        return Ok(FluxVersion::default());
+    };
+    let mut numbers = text
+        .strip_prefix('v')
+        .unwrap_or(text)
+        .split('.')
+        .map(|number| number.parse::<u32>().ok());
+    match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(major), Some(minor)) if numbers.all(|number| number.is_some()) => {
+            Ok(FluxVersion { major, minor })
+        }
+        _ => Err(source.error(
+            node.place,
+            format!("flux-version `{text}` must be a version such as \"2.9\""),
+        )),
+    }
+}
+
+fn patterns(
+    source: &Source,
+    node: Option<&Node>,
+    written: Option<Vec<String>>,
+    compile: fn(Vec<String>) -> Result<Patterns, (usize, String)>,
+) -> Result<Patterns, ConfigError> {
+    let written = written.unwrap_or_default();
+    let texts = written.clone();
+    compile(written).map_err(|(index, reason)| {
+        let pattern = texts.get(index).map_or("", String::as_str);
+        let message = format!("pattern `{pattern}` is no glob: {reason}");
+        let item = node.and_then(|node| node.items().get(index).or(Some(node)));
+        match item {
+            Some(item) => source.error(item.place, message),
+            None => source.error_at(At { line: 1, column: 1 }, message),
+        }
+    })
+}
+
+fn clusters(
+    source: &Source,
+    root: &Node,
+    written: Vec<WrittenCluster>,
+) -> Result<Vec<Cluster>, ConfigError> {
+    let nodes = root.get("clusters").map(Node::items).unwrap_or_default();
+    nodes
+        .iter()
+        .zip(written)
+        .map(|(node, cluster)| {
+            let (Some(path), Some(path_node)) = (cluster.path, node.get("path")) else {
+                return Err(source.error(node.place, "a cluster needs a `path`"));
+            };
+            let role = match node
+                .get("role")
+                .and_then(|role| Some((role, role.as_str()?)))
+            {
+                None | Some((_, "active")) => Role::Active,
+                Some((_, "design-only")) => Role::DesignOnly,
+                Some((role, other)) => {
+                    let hint = near::suggestion(other, ["active", "design-only"]);
+                    return Err(source.error(
+                        role.place,
+                        format!("role `{other}` must be active or design-only{hint}"),
+                    ));
+                }
+            };
+            Ok(Cluster {
+                path: inside(source, path_node, &path)?,
+                role,
+                at: source.at(path_node.place),
+            })
+        })
+        .collect()
+}
+
+/// A path inside the tree, without `./` and a slash at its end.
+fn inside(source: &Source, node: &Node, path: &str) -> Result<String, ConfigError> {
+    let clean: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    if path.starts_with('/') || clean.contains(&"..") {
+        return Err(source.error(
+            node.place,
+            format!("path `{path}` must be relative to the root of the tree and inside it"),
+        ));
+    }
+    Ok(clean.join("/"))
+}
+
+fn waves(
+    source: &Source,
+    root: &Node,
+    written: Vec<WrittenWaves>,
+) -> Result<Vec<WaveSet>, ConfigError> {
+    let nodes = root.get("waves").map(Node::items).unwrap_or_default();
+    nodes
+        .iter()
+        .zip(written)
+        .map(|(node, waves)| {
+            let (Some(dir), Some(dir_node)) = (waves.dir, node.get("dir")) else {
+                return Err(source.error(node.place, "a wave set needs a `dir`"));
+            };
+            if dir.matches(NUMBER).count() != 1 {
+                return Err(source.error(
+                    dir_node.place,
+                    format!("dir `{dir}` must have {NUMBER} once, where the wave's number stands"),
+                ));
+            }
+            Ok(WaveSet {
+                dir: inside(source, dir_node, &dir)?,
+                catalog: patterns(
+                    source,
+                    node.get("catalog"),
+                    waves.catalog.map(|catalog| vec![catalog]),
+                    Patterns::paths,
+                )?,
+                after: waves.after.unwrap_or_default(),
+                at: source.at(dir_node.place),
+            })
+        })
+        .collect()
+}
+
+const LEVELS: [(&str, Level); 5] = [
+    ("off", Level::Off),
+    ("info", Level::Severity(Severity::Info)),
+    ("warning", Level::Severity(Severity::Warning)),
+    ("error", Level::Severity(Severity::Error)),
+    ("on", Level::On),
+];
+
+fn rule_levels(source: &Source, node: Option<&Node>) -> Result<Vec<RuleLevel>, ConfigError> {
+    let entries = node
+        .and_then(Node::as_mapping)
+        .map(|mapping| mapping.entries.as_slice())
+        .unwrap_or_default();
+    entries
+        .iter()
+        .map(|entry| {
+            let name = entry.key.as_str().unwrap_or_default();
+            let written = entry.value.as_str().unwrap_or_default();
+            let level = LEVELS.iter().find(|(word, _)| *word == written);
+            let Some((_, level)) = level else {
+                let hint = near::suggestion(written, LEVELS.map(|(word, _)| word));
+                let message = format!(
+                    "{name} must be off, info, warning, error or on, not `{written}`{hint}"
+                );
+                return Err(source.error(entry.value.place, message));
+            };
+            Ok(RuleLevel {
+                name: name.to_owned(),
+                level: *level,
+                at: source.at(entry.key.place),
+            })
+        })
+        .collect()
+}
+
+fn per_path(
+    source: &Source,
+    root: &Node,
+    written: Vec<WrittenPerPath>,
+) -> Result<Vec<PerPath>, ConfigError> {
+    let nodes = root.get("per-path").map(Node::items).unwrap_or_default();
+    nodes
+        .iter()
+        .zip(written)
+        .map(|(node, entry)| {
+            if entry.paths.as_ref().is_none_or(Vec::is_empty) {
+                return Err(source.error(node.place, "an entry of per-path needs `paths`"));
+            }
+            Ok(PerPath {
+                paths: patterns(source, node.get("paths"), entry.paths, Patterns::paths)?,
+                rules: rule_levels(source, node.get("rules"))?,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        match Config::parse(text, ".wavelint.yaml") {
+            Ok(config) => panic!("accepted: {config:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    const FULL: &str = r#"
+flux-version: "2.8"
+exclude: ["archive/**", hack/]
+clusters:
+  - path: ./clusters/prod/
+    role: design-only
+  - path: clusters/dev
+waves:
+  - dir: apps/wave-{n}
+    catalog: catalog/**/*.yaml
+    after: [platform-config]
+external:
+  services: [router]
+  variables: [CLUSTER_SECRET_*]
+  sources: [vendor-repo]
+overlays: {values-only: true, allow: [spec.decryption]}
+blast-radius: {workloads: 7}
+rules: {redundant-depends-on: info, base-forked: off, sops: on}
+per-path: [{paths: ["sandbox/**"], rules: {plaintext-secret: warning}}]
+"#;
+
+    #[test]
+    fn every_field_is_read() {
+        let config = Config::parse(FULL, ".wavelint.yaml").unwrap();
+        assert_eq!(config.path.as_deref(), Some(".wavelint.yaml"));
+        assert!(!config.flux_version.strict_substitution());
+        assert!(config.exclude.matches("archive/a/b.yaml"));
+        assert!(config.exclude.matches("hack/x"));
+        assert!(!config.exclude.matches("apps/hack/x"));
+        let clusters: Vec<_> = config
+            .clusters
+            .iter()
+            .map(|cluster| (cluster.path.as_str(), cluster.role))
+            .collect();
+        assert_eq!(
+            clusters,
+            [
+                ("clusters/prod", Role::DesignOnly),
+                ("clusters/dev", Role::Active)
+            ]
+        );
+        assert_eq!(
+            config.clusters[0].at,
+            At {
+                line: 5,
+                column: 11
+            }
+        );
+        assert_eq!(config.waves[0].around_number(), ("apps/wave-", ""));
+        assert!(config.waves[0].catalog.matches("catalog/media/sonarr.yaml"));
+        assert!(!config.waves[0].catalog.matches("catalog/media/sonarr.md"));
+        assert_eq!(config.waves[0].after, ["platform-config"]);
+        assert_eq!(config.external.services, ["router"]);
+        assert!(config.external.variables.matches("CLUSTER_SECRET_DOMAIN"));
+        assert!(!config.external.variables.matches("SECRET"));
+        assert_eq!(config.external.sources, ["vendor-repo"]);
+        assert!(config.overlays.values_only);
+        assert_eq!(config.overlays.allow, ["spec.decryption"]);
+        assert_eq!(
+            config.blast_radius,
+            BlastRadius {
+                workloads: 7,
+                namespaces: 3
+            }
+        );
+        let rules: Vec<_> = config
+            .rules
+            .iter()
+            .map(|rule| (rule.name.as_str(), rule.level))
+            .collect();
+        assert_eq!(
+            rules,
+            [
+                ("redundant-depends-on", Level::Severity(Severity::Info)),
+                ("base-forked", Level::Off),
+                ("sops", Level::On),
+            ]
+        );
+        assert!(config.per_path[0].paths.matches("sandbox/x.yaml"));
+        assert_eq!(
+            config.per_path[0].rules[0].at,
+            At {
+                line: 19,
+                column: 44
+            }
+        );
+    }
+
+    #[test]
+    fn nothing_written_is_the_default() {
+        for text in [
+            "",
+            "# nothing\n",
+            "---\n",
+            "exclude:\nrules:\nclusters: []\noverlays:\n",
+        ] {
+            let config = Config::parse(text, "c").unwrap();
+            assert!(config.flux_version.strict_substitution(), "{text:?}");
+            assert!(
+                config.exclude.is_empty() && config.rules.is_empty(),
+                "{text:?}"
+            );
+            assert_eq!(config.blast_radius, BlastRadius::default());
+        }
+    }
+
+    #[test]
+    fn a_version_is_read_as_written() {
+        let version = |text: &str| {
+            let config = Config::parse(&format!("flux-version: {text}"), "c").unwrap();
+            (config.flux_version.major, config.flux_version.minor)
+        };
+        assert_eq!(version("2.10"), (2, 10));
+        assert_eq!(version("v2.9.1"), (2, 9));
+        assert_eq!(
+            error("flux-version: newest"),
+            ".wavelint.yaml:1:15: flux-version `newest` must be a version such as \"2.9\""
+        );
+        assert!(error("flux-version: \"2\"").contains("must be a version"));
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_with_a_place_and_a_near_name() {
+        assert_eq!(
+            error("exclude: []\nexlude: []\n"),
+            ".wavelint.yaml:2:1: unknown key `exlude`, did you mean `exclude`?"
+        );
+        assert_eq!(
+            error("clusters:\n  - path: a\n    rôle: active\n"),
+            ".wavelint.yaml:3:5: unknown key `rôle` in an entry of clusters, did you mean `role`?"
+        );
+        assert_eq!(
+            error("blast-radius: {pods: 1}"),
+            ".wavelint.yaml:1:16: unknown key `pods` in blast-radius; known are workloads, namespaces"
+        );
+    }
+
+    #[test]
+    fn wrong_values_are_refused_with_a_place() {
+        for (text, expected) in [
+            (
+                "exclude: archive",
+                "1:10: exclude must be a list, not a single value",
+            ),
+            ("- a", "1:1: the configuration must be a map, not a list"),
+            ("exclude:\n  -\n", "entry without a value"),
+            (
+                "rules: {a: {b: c}}",
+                "1:12: a must be a single value, not a map",
+            ),
+            (
+                "rules: {a: of}",
+                "1:12: a must be off, info, warning, error or on, not `of`, did you mean `off`?",
+            ),
+            (
+                "rules: {a: }",
+                "a must be off, info, warning, error or on, not ``",
+            ),
+            (
+                "overlays: {values-only: perhaps}",
+                "1:25: overlays.values-only: invalid type",
+            ),
+            (
+                "blast-radius:\n  workloads: many\n",
+                "2:14: blast-radius.workloads: invalid type",
+            ),
+            ("blast-radius:\n  workloads: -1\n", "2:14: "),
+            (
+                "clusters: [{role: active}]",
+                "1:12: a cluster needs a `path`",
+            ),
+            ("clusters: [{path: ../x}]", "must be relative to the root"),
+            (
+                "clusters: [{path: x, role: activ}]",
+                "1:28: role `activ` must be active or design-only, did you mean `active`?",
+            ),
+            (
+                "waves: [{dir: apps}]",
+                "1:15: dir `apps` must have {n} once",
+            ),
+            ("waves: [{dir: '{n}/{n}'}]", "must have {n} once"),
+            ("waves: [{}]", "a wave set needs a `dir`"),
+            (
+                "per-path: [{rules: {}}]",
+                "an entry of per-path needs `paths`",
+            ),
+            ("exclude: [ok, 'a[']", "1:15: pattern `a[` is no glob"),
+            (
+                "rules: {}\nrules: {}\n",
+                "2:1: key `rules` stands in line 1 already",
+            ),
+            (
+                "a: b\n---\nc: d\n",
+                "3:1: the configuration must be one document",
+            ),
+            ("exclude: [a\n", "not valid YAML"),
+            ("exclude: *a\n", "not valid YAML"),
+        ] {
+            let message = error(text);
+            assert!(
+                message.starts_with(".wavelint.yaml:") && message.contains(expected),
+                "{text:?}: {message}"
+            );
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_refused_quickly() {
+        for text in [
+            "[".repeat(100_000),
+            "{a: ".repeat(100_000),
+            "? ".repeat(100_000),
+        ] {
+            error(&text);
+        }
+    }
+}
