@@ -147,7 +147,7 @@ impl Kustomization {
 
     /// True if kustomize or Flux refuses to build it.
     pub fn fails(&self) -> bool {
-        !self.build.problems.is_empty() || !self.substitution.errors.is_empty()
+        !self.build.problems.is_empty() || self.substitution.fails()
     }
 
     /// The first gap that leaves its objects' identities unknown, or true absence of a known directory.

@@ -23,7 +23,7 @@ pub use raw::{KUSTOMIZE_GROUP, RawObject, RawObjects, is_template, is_yaml, join
 pub use reconcile::{is_flux_kustomization, makes_kustomizations};
 pub use substitution::Substitution;
 pub use unknown::Unknowns;
-pub use variables::{Lookup, Variable, Variables};
+pub use variables::{Variable, Variables};
 
 use crate::config::{Config, Role};
 use crate::kustomize::{BuildOptions, Kustomize};
@@ -42,7 +42,7 @@ pub struct Flux {
 pub fn reconcile(files: &Files, tree: &Tree, config: &Config, remotes: &[String]) -> Flux {
     let raw = RawObjects::scan(files, tree);
     let mut sources = artifact::Sources::new(&raw, remotes);
-    let is_excluded = |path: &str| config.is_excluded(path);
+    let is_excluded = |path: &str| config.exclude.matches(path);
     let mut entries = entry::told(&raw, tree, &is_excluded);
     for told in entries.iter().filter_map(|entry| entry.told.as_ref()) {
         if let Some(url) = &told.url {
@@ -93,9 +93,9 @@ pub fn reconcile(files: &Files, tree: &Tree, config: &Config, remotes: &[String]
         tree,
         sources: &sources,
         engines: &engines,
-        strict_substitution: config.strict_substitution(),
-        is_external_variable: &|name| config.is_external_variable(name),
-        is_external_source: &|name| config.is_external_source(name),
+        strict_substitution: config.flux_version.strict_substitution(),
+        is_external_variable: &|name| config.external.variables.matches(name),
+        is_external_source: &|name| config.external.sources.iter().any(|source| source == name),
         roots: Mutex::default(),
     };
     let clusters = {

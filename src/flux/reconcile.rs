@@ -155,7 +155,6 @@ impl Reconciler<'_> {
         kustomization.build = build;
         kustomization.unknowns = Unknowns::default();
         substitution::run(
-            self.files,
             &mut kustomization,
             variables,
             self.strict_substitution,

@@ -10,6 +10,7 @@ use super::unknown::Unknowns;
 use crate::kustomize::Object;
 use crate::source::Place;
 use crate::sops::is_encrypted_value;
+use crate::substitute::Lookup;
 use crate::yaml::{Entry, Node};
 
 /// What a Kustomization substitutes with.
@@ -29,17 +30,6 @@ pub struct Variable {
     pub value: Option<SmolStr>,
     /// Where its key is written.
     pub place: Place,
-}
-
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lookup<'a> {
-    /// A known value.
-    Value(&'a str),
-    /// Surely no variable.
-    Unset,
-    /// A variable, or perhaps one, whose value is not in the tree.
-    Unknown,
 }
 
 impl Variables {

@@ -110,6 +110,8 @@ pub enum GapEffect {
 pub struct PatchUse {
     /// The list entry.
     pub entry: Place,
+    /// The patch itself: the inline text, or the whole file.
+    pub content: Place,
     /// The target as written, if there is one; its values have their places.
     pub target: Option<Node>,
     /// `metadata.name` written in the patch itself, if it is a merge patch.

@@ -1,5 +1,14 @@
 //! The rules: one file each, one list.
 
+mod combine;
+
+mod dependency_cycle;
+mod duplicate_service;
+mod unknown_app;
+mod unknown_dependency;
+mod unplaced_service;
+mod wrong_wave;
+
 use crate::finding::Finding;
 use crate::repo::Repo;
 
@@ -67,9 +76,30 @@ pub struct Rule {
 }
 
 /// All rules, by group, then in the order of the documentation.
-pub static RULES: &[&Rule] = &[];
+pub static RULES: &[&Rule] = &[
+    &wrong_wave::RULE,
+    &dependency_cycle::RULE,
+    &unknown_dependency::RULE,
+    &duplicate_service::RULE,
+    &unplaced_service::RULE,
+    &unknown_app::RULE,
+];
 
 /// The rule of that name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.name == name)
+}
+
+/// Runs the wanted rules: what each finds, one finding a fault, in the order of path, offset, rule.
+///
+/// All rules run whose findings may stand in for another's, so a selection never shows a symptom twice.
+pub fn run(repo: &Repo, wanted: &(dyn Fn(&Rule) -> bool + Sync)) -> Vec<Finding> {
+    use rayon::prelude::*;
+    let found: Vec<Finding> = RULES
+        .par_iter()
+        .filter(|rule| wanted(rule))
+        .filter(|rule| !rule.compares || repo.base.is_some())
+        .flat_map_iter(|rule| (rule.check)(repo))
+        .collect();
+    combine::combine(repo, found)
 }

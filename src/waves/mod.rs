@@ -51,7 +51,7 @@ impl Waves {
 /// Reads the catalog, finds the wave sets, and computes in which wave each service belongs.
 pub fn read(files: &Files, tree: &Tree, clusters: &[Cluster], config: &Config) -> Waves {
     let catalog = Catalog::read(files, tree, &|path| {
-        !config.is_excluded(path) && config.is_catalog(path)
+        !config.exclude.matches(path) && is_catalog(config, path)
     });
     let mut sets = sets::wave_sets(files, tree, clusters, &catalog, config);
     let claimed = sets.iter().filter(|set| set.claimed).count();
@@ -81,6 +81,17 @@ pub fn read(files: &Files, tree: &Tree, clusters: &[Cluster], config: &Config) -
         sets,
         cycles,
     }
+}
+
+/// True if ServiceDefinitions in that file count: anywhere, unless the configuration says where.
+fn is_catalog(config: &Config, path: &str) -> bool {
+    let mut configured = config
+        .waves
+        .iter()
+        .map(|waves| &waves.catalog)
+        .filter(|catalog| !catalog.is_empty())
+        .peekable();
+    configured.peek().is_none() || configured.any(|catalog| catalog.matches(path))
 }
 
 /// The dependencies among some services of the catalog; an edge's payload is the

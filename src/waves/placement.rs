@@ -99,12 +99,13 @@ fn collect_directory(
             return;
         }
     }
-    let mut all: Vec<FileId> = kustomization_file(tree, &path).into_iter().collect();
+    let first = kustomization_file(tree, &path);
+    let mut all: Vec<FileId> = first.into_iter().collect();
     all.extend(
         tree.files_below(&path)
             .filter(|(path, _)| is_yaml(path))
             .map(|(_, file)| file)
-            .filter(|file| Some(file) != all.first()),
+            .filter(|file| Some(*file) != first),
     );
     let Some(first) = all.first() else { return };
     found.push(Placement {

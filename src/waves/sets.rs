@@ -132,7 +132,7 @@ pub fn wave_sets(
 ) -> Vec<WaveSet> {
     let mut siblings: BTreeMap<(String, String), BTreeMap<u64, Vec<String>>> = BTreeMap::new();
     for directory in tree.directories() {
-        if config.is_excluded(&join_name(directory, "x.yaml")) {
+        if config.exclude.matches(directory) {
             continue;
         }
         let (parent, name) = split(directory);
@@ -148,7 +148,8 @@ pub fn wave_sets(
     let mut sets = Vec::new();
     for ((parent, stem), directories) in siblings {
         let configured = config.waves.iter().find(|waves| {
-            waves.parent() == parent && waves.stem() == stem
+            let (before, _) = waves.around_number();
+            before.trim_start_matches("./") == join_name(&parent, &stem)
         });
         if directories.len() < 2 && configured.is_none() {
             continue;

@@ -1,0 +1,94 @@
+//! The substitution of a Kustomization: its variables applied to all that it builds.
+
+use std::sync::Arc;
+
+use super::cluster::Kustomization;
+use super::unknown::Unknowns;
+use super::variables::Variables;
+use crate::kustomize::{Gap, GapEffect};
+use crate::substitute::{Fault, Lookup, Retyped, VariableUse, substitute_object};
+
+/// What substitution did in a Kustomization.
+#[derive(Clone, Debug, Default)]
+pub struct Substitution {
+    /// True if Flux substitutes here: `postBuild` is set, and there is a variable or the strategy `Always`.
+    pub ran: bool,
+    /// The variables.
+    pub variables: Variables,
+    /// Every variable that is named, with the index of the object among those built.
+    pub uses: Vec<(usize, VariableUse)>,
+    /// Why Flux refuses an object, with its index.
+    pub faults: Vec<(usize, Fault)>,
+    /// Strings that are something else afterwards, with the index of the object.
+    pub retyped: Vec<(usize, Retyped)>,
+    /// True if some object went through substitution.
+    pub touched: bool,
+}
+
+impl Substitution {
+    /// True if Flux refuses to substitute, and so applies nothing of the Kustomization.
+    pub fn fails(&self) -> bool {
+        !self.faults.is_empty() || self.touched && !self.variables.invalid_names.is_empty()
+    }
+}
+
+/// Substitutes in what a Kustomization builds, and marks what cannot be known.
+pub(super) fn run(
+    kustomization: &mut Kustomization,
+    variables: Variables,
+    strict: bool,
+    is_external: &(dyn Fn(&str) -> bool + Sync),
+) {
+    let spec = &kustomization.spec;
+    let ran = spec.post_build && (!variables.is_empty() || spec.substitute_always);
+    let mut result = Substitution {
+        ran,
+        variables,
+        ..Substitution::default()
+    };
+    if ran {
+        let lookup = |name: &str| match result.variables.lookup(name) {
+            Lookup::Unset if is_external(name) => Lookup::Unknown,
+            found => found,
+        };
+        let mut build = (*kustomization.build).clone();
+        let mut unknowns = Unknowns::default();
+        for (index, object) in build.objects.iter_mut().enumerate() {
+            let done = substitute_object(&object.node, strict, &lookup);
+            result.touched |= !done.disabled;
+            for unknown in &done.unknown {
+                unknowns.insert(unknown.scalar.place);
+                if names_the_object(&unknown.path) {
+                    build.gaps.push(Gap {
+                        place: unknown.scalar.place,
+                        cause: "a variable from outside the tree in the identity of an object"
+                            .to_owned(),
+                        effect: GapEffect::Identities,
+                    });
+                }
+            }
+            result
+                .uses
+                .extend(done.uses.into_iter().map(|found| (index, found)));
+            result
+                .faults
+                .extend(done.faults.into_iter().map(|found| (index, found)));
+            result
+                .retyped
+                .extend(done.retyped.into_iter().map(|found| (index, found)));
+            object.node = done.node;
+        }
+        kustomization.build = Arc::new(build);
+        kustomization.unknowns = unknowns;
+    }
+    kustomization.substitution = result;
+}
+
+/// True for the fields that name an object.
+fn names_the_object(path: &[smol_str::SmolStr]) -> bool {
+    let path: Vec<&str> = path.iter().map(|key| key.as_str()).collect();
+    matches!(
+        path.as_slice(),
+        ["apiVersion"] | ["kind"] | ["metadata", "name" | "namespace"]
+    )
+}

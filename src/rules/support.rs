@@ -1,0 +1,68 @@
+//! What several rules need.
+
+use crate::flux::{Cluster, Kustomization};
+use crate::repo::Repo;
+use crate::source::Place;
+use crate::yaml::Node;
+
+/// Where a field of a built Kustomization is decided: its value; if it is absent, the
+/// patch of the parent that removed it, else the key `spec`.
+pub(super) fn field_place(
+    repo: &Repo,
+    cluster: &Cluster,
+    kustomization: &Kustomization,
+    field: &str,
+) -> Place {
+    if let Some(value) = kustomization.node.at(&["spec", field]) {
+        return value.place;
+    }
+    removing_patch(repo, cluster, kustomization, field).unwrap_or(kustomization.spec.key_place)
+}
+
+/// The patch of the parent's build that hit a Kustomization, names a field of its spec,
+/// and after which that field is gone although the object as written has it.
+pub(super) fn removing_patch(
+    repo: &Repo,
+    cluster: &Cluster,
+    kustomization: &Kustomization,
+    field: &str,
+) -> Option<Place> {
+    let written = document_at(repo, kustomization.origin)?;
+    written.at(&["spec", field])?;
+    let parent = &cluster.kustomizations[kustomization.parent?];
+    parent
+        .build
+        .patches
+        .iter()
+        .rev()
+        .find(|patch| {
+            patch
+                .matched
+                .iter()
+                .any(|id| id.kind == "Kustomization" && id.name == kustomization.name.name)
+                && repo.files.slice(patch.content).contains(field)
+        })
+        .map(|patch| patch.entry)
+}
+
+/// The document of a file that stands at a place.
+pub(super) fn document_at<'a>(repo: &'a Repo, place: Place) -> Option<&'a Node> {
+    repo.files
+        .yaml(place.file)
+        .documents
+        .iter()
+        .map(|document| &document.root)
+        .find(|root| root.place == place)
+}
+
+/// `a, b and c`.
+pub(super) fn list<T: std::fmt::Display>(items: &[T]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.to_string(),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(ToString::to_string).collect();
+            format!("{} and {last}", first.join(", "))
+        }
+    }
+}
