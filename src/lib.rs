@@ -8,6 +8,7 @@
 pub mod git;
 pub mod snapshot;
 pub mod source;
+pub mod graph;
 pub mod yaml;
 pub mod tree;
 pub mod kustomize;
