@@ -11,6 +11,7 @@ pub mod terminal;
 pub mod git;
 pub mod snapshot;
 pub mod source;
+pub mod graph;
 pub mod yaml;
 pub mod config;
 pub mod tree;
