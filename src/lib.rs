@@ -15,7 +15,6 @@ pub mod graph;
 pub mod yaml;
 pub mod config;
 pub mod tree;
-//pub mod graph;
 //pub mod sops;
 pub mod kustomize;
 pub mod substitute;

@@ -11,6 +11,7 @@ use super::kustomization::{NamespacedName, Spec};
 use super::substitution::Substitution;
 use super::unknown::Unknowns;
 use crate::config::Role;
+use crate::graph::{Edge, Graph};
 use crate::kustomize::{Build, Gap, GapEffect, Object, ObjectId};
 use crate::source::Place;
 use crate::yaml::Node;
@@ -107,19 +108,25 @@ impl Cluster {
             .find(|gap| gap.effect == GapEffect::Identities)
     }
 
-    /// For each Kustomization the indices that it dependsOn, where they exist.
-    pub fn dependencies(&self) -> Vec<Vec<usize>> {
-        self.kustomizations
+    /// The dependsOn graph: nodes are the indices of the Kustomizations, an edge leads to
+    /// what one dependsOn, its payload is the index in `depends_on`. What does not exist has no edge.
+    pub fn graph(&self) -> Graph {
+        let edges = self
+            .kustomizations
             .iter()
-            .map(|kustomization| {
+            .enumerate()
+            .flat_map(|(from, kustomization)| {
                 kustomization
                     .spec
                     .depends_on
                     .iter()
-                    .filter_map(|dependency| self.find(&dependency.target))
-                    .collect()
-            })
-            .collect()
+                    .enumerate()
+                    .filter_map(move |(payload, dependency)| {
+                        let to = self.find(&dependency.target)?;
+                        Some(Edge { from, to, payload })
+                    })
+            });
+        Graph::new(self.kustomizations.len(), edges)
     }
 
     /// The owners of each object: indices of the Kustomizations that apply it, by Flux's

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use catalog::{Catalog, Service, ServiceDependency};
 pub use numbered::Numbered;
 pub use placement::{Placement, PlacementKind, last_name};
-pub use sets::{ServiceDepth, Wave, WaveSet, reachable};
+pub use sets::{ServiceDepth, Wave, WaveSet};
 
 use crate::config::Config;
 use crate::flux::Cluster;
-use crate::graph::Graph;
+use crate::graph::{Edge, Graph};
 use crate::tree::{Files, Tree};
 
 /// The catalog and the wave sets of one revision.
@@ -71,10 +71,17 @@ pub fn read(files: &Files, tree: &Tree, clusters: &[Cluster], config: &Config) -
         set.depths = depths(&catalog, &members);
     }
     let all: BTreeSet<usize> = (0..catalog.services.len()).collect();
-    let cycles = graph(&catalog, &all)
-        .shortest_cycles()
-        .into_iter()
-        .map(|cycle| cycle.nodes)
+    let graph = graph(&catalog, &all);
+    let cycles = graph
+        .cyclic_components()
+        .iter()
+        .filter_map(|component| graph.shortest_cycle(component))
+        .map(|cycle| {
+            cycle
+                .into_iter()
+                .map(|edge| graph.edges()[edge].from)
+                .collect()
+        })
         .collect();
     Waves {
         catalog,
@@ -97,17 +104,21 @@ fn is_catalog(config: &Config, path: &str) -> bool {
 /// The dependencies among some services of the catalog; an edge's payload is the
 /// index of the entry in the service's `dependencies`.
 pub fn graph(catalog: &Catalog, members: &BTreeSet<usize>) -> Graph {
-    let mut graph = Graph::new(catalog.services.len());
-    for index in members {
-        for (entry, dependency) in catalog.services[*index].dependencies.iter().enumerate() {
-            if let Some(target) = catalog.find(&dependency.name)
-                && members.contains(&target)
-            {
-                graph.add_edge(*index, target, entry);
-            }
-        }
-    }
-    graph
+    let edges = members.iter().flat_map(|from| {
+        catalog.services[*from]
+            .dependencies
+            .iter()
+            .enumerate()
+            .filter_map(|(payload, dependency)| {
+                let to = catalog.find(&dependency.name)?;
+                members.contains(&to).then_some(Edge {
+                    from: *from,
+                    to,
+                    payload,
+                })
+            })
+    });
+    Graph::new(catalog.services.len(), edges)
 }
 
 /// The depth of each member by its longest dependency path inside the members.
@@ -117,13 +128,17 @@ pub fn depths(catalog: &Catalog, members: &BTreeSet<usize>) -> BTreeMap<usize, S
     members
         .iter()
         .filter_map(|index| {
-            let path = longest[*index].as_ref()?;
             Some((
                 *index,
                 ServiceDepth {
-                    depth: path.len(),
+                    depth: longest.depth(*index)?,
                     chain: std::iter::once(*index)
-                        .chain(path.iter().map(|edge| edge.to))
+                        .chain(
+                            longest
+                                .path(*index)
+                                .into_iter()
+                                .map(|edge| graph.edges()[edge].to),
+                        )
                         .collect(),
                 },
             ))

@@ -220,7 +220,7 @@ fn is_wave_set(set: &WaveSet, clusters: &[Cluster]) -> bool {
 }
 
 fn mostly_ordered(set: &WaveSet, clusters: &[Cluster], cluster: usize) -> bool {
-    let dependencies = clusters[cluster].dependencies();
+    let closure = clusters[cluster].graph().closure();
     let members: Vec<Vec<usize>> = set
         .waves
         .values()
@@ -238,27 +238,12 @@ fn mostly_ordered(set: &WaveSet, clusters: &[Cluster], cluster: usize) -> bool {
     let ordered = members
         .windows(2)
         .filter(|pair| {
-            pair[1].iter().any(|upper| {
-                let below = reachable(&dependencies, *upper);
-                pair[0].iter().any(|lower| below.contains(lower))
-            })
+            pair[1]
+                .iter()
+                .any(|upper| pair[0].iter().any(|lower| closure.reaches(*upper, *lower)))
         })
         .count();
     pairs > 0 && ordered * 2 > pairs
-}
-
-/// Everything that `from` dependsOn, directly or through others.
-pub fn reachable(dependencies: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
-    let mut seen = BTreeSet::new();
-    let mut open = vec![from];
-    while let Some(at) = open.pop() {
-        for next in &dependencies[at] {
-            if seen.insert(*next) {
-                open.push(*next);
-            }
-        }
-    }
-    seen
 }
 
 impl Wave {

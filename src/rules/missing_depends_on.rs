@@ -1,0 +1,297 @@
+//! `missing-depends-on`: a wave does not wait for what it stands on.
+
+use std::collections::BTreeSet;
+
+use super::support::{field_place, list, removing_patch};
+use super::{Group, Rule};
+use crate::finding::{Finding, Severity};
+use crate::flux::{Cluster, Location, NamespacedName};
+use crate::graph::Closure;
+use crate::repo::Repo;
+use crate::waves::{WaveSet, Waves};
+
+pub(super) static RULE: Rule = Rule {
+    name: "missing-depends-on",
+    group: Group::Order,
+    summary: "a wave does not wait for the wave below it, or for what it stands on",
+    page: include_str!("../../rules/missing-depends-on.md"),
+    off_by_default: false,
+    compares: false,
+    check,
+};
+
+fn check(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let waves = &repo.head.waves;
+    for (cluster_index, cluster) in repo.head.flux.clusters.iter().enumerate() {
+        let closure = cluster.graph().closure();
+        for set in &waves.sets {
+            if !set.one_kustomization_a_wave(cluster_index) {
+                continue;
+            }
+            let view = View {
+                repo,
+                cluster_index,
+                cluster,
+                closure: &closure,
+                set,
+            };
+            let chain = view.chain();
+            let broken = !chain.is_empty();
+            findings.extend(chain);
+            findings.extend(view.footing());
+            if !broken {
+                findings.extend(view.services(waves));
+            }
+        }
+    }
+    findings
+}
+
+/// A wave set as one cluster applies it.
+struct View<'a> {
+    repo: &'a Repo<'a>,
+    cluster_index: usize,
+    cluster: &'a Cluster,
+    closure: &'a Closure,
+    set: &'a WaveSet,
+}
+
+impl View<'_> {
+    /// Wave N does not, even through others, dependOn wave N−1.
+    fn chain(&self) -> Vec<Finding> {
+        let applied = self.set.applied(self.cluster_index);
+        applied
+            .windows(2)
+            .filter(|pair| !self.closure.reaches(pair[1].1, pair[0].1))
+            .filter_map(|pair| {
+                let ((below_number, below), (number, index)) = (pair[0], pair[1]);
+                let target = self.cluster.kustomizations[below].name.clone();
+                self.report(
+                    index,
+                    format!("wave {number}"),
+                    &[(target, format!("wave {below_number}"))],
+                )
+            })
+            .collect()
+    }
+
+    /// The first wave does not dependOn what `after:` names, what it stood on at the base, or what it stands on elsewhere.
+    fn footing(&self) -> Option<Finding> {
+        let (number, index) = *self.set.applied(self.cluster_index).first()?;
+        let mut wanted: Vec<(NamespacedName, String)> = Vec::new();
+        for name in &self.set.after {
+            let found = self
+                .cluster
+                .kustomizations
+                .iter()
+                .find(|kustomization| kustomization.name.name == *name);
+            match found {
+                Some(found) => wanted.push((found.name.clone(), "the configured footing".into())),
+                None => continue,
+            }
+        }
+        if wanted.is_empty() {
+            wanted = self.footing_at_base(number, index);
+        }
+        if wanted.is_empty() {
+            wanted = self.footing_elsewhere(number);
+        }
+        wanted.retain(|(name, _)| {
+            self.cluster
+                .find(name)
+                .is_some_and(|target| target != index && !self.closure.reaches(index, target))
+        });
+        self.report(index, format!("wave {number}"), &wanted)
+    }
+
+    /// What this wave's Kustomization, or the one that it replaces, stood on at the base.
+    fn footing_at_base(&self, number: u64, index: usize) -> Vec<(NamespacedName, String)> {
+        let Some(base) = &self.repo.base else {
+            return Vec::new();
+        };
+        let clusters = &base.picture.flux.clusters;
+        let Some(cluster) = clusters
+            .iter()
+            .find(|cluster| cluster.path == self.cluster.path)
+        else {
+            return Vec::new();
+        };
+        let own = &self.cluster.kustomizations[index];
+        let before = cluster.find(&own.name).or_else(|| self.replaced(cluster, number));
+        let Some(before) = before else {
+            return Vec::new();
+        };
+        let before = &cluster.kustomizations[before];
+        before
+            .spec
+            .depends_on
+            .iter()
+            .filter(|dependency| !dependency.unknown)
+            .map(|dependency| {
+                (
+                    dependency.target.clone(),
+                    format!("what `{}` stood on at the base", before.name.name),
+                )
+            })
+            .collect()
+    }
+
+    /// The Kustomization of the base, gone since, whose path held this set: `apps` before `apps/wave-0`.
+    fn replaced(&self, base: &Cluster, number: u64) -> Option<usize> {
+        let directory = self.set.directory(number);
+        base.kustomizations
+            .iter()
+            .enumerate()
+            .filter(|(_, kustomization)| self.cluster.find(&kustomization.name).is_none())
+            .find(|(_, kustomization)| match &kustomization.location {
+                Location::Directory(path) => {
+                    *path == self.set.parent || *path == directory || path.starts_with(&format!("{directory}/"))
+                }
+                _ => false,
+            })
+            .map(|(index, _)| index)
+    }
+
+    /// What the first wave stands on in the other clusters, where they agree and this one has it too.
+    fn footing_elsewhere(&self, number: u64) -> Vec<(NamespacedName, String)> {
+        let mut common: Option<BTreeSet<NamespacedName>> = None;
+        let mut seen_in = Vec::new();
+        for (other_index, other) in self.repo.head.flux.clusters.iter().enumerate() {
+            if other_index == self.cluster_index || !self.set.one_kustomization_a_wave(other_index) {
+                continue;
+            }
+            let Some((_, index)) = self
+                .set
+                .applied(other_index)
+                .into_iter()
+                .next()
+                .filter(|(first, _)| *first == number)
+            else {
+                continue;
+            };
+            let names: BTreeSet<NamespacedName> = other.kustomizations[index]
+                .spec
+                .depends_on
+                .iter()
+                .map(|dependency| dependency.target.clone())
+                .collect();
+            seen_in.push(other.path.as_str());
+            common = Some(match common {
+                None => names,
+                Some(common) => common.intersection(&names).cloned().collect(),
+            });
+        }
+        common
+            .unwrap_or_default()
+            .into_iter()
+            .map(|name| (name, format!("as in {}", list(&seen_in))))
+            .collect()
+    }
+
+    /// A dependency of the catalog whose two services' owners are not ordered so, both in their computed wave.
+    fn services(&self, waves: &Waves) -> Vec<Finding> {
+        let owner = |service: usize| {
+            let number = self.set.computed(service)?;
+            let placed = self.set.placed(service);
+            (placed.len() == 1 && placed.contains(&number)).then_some(())?;
+            let wave = self.set.waves.get(&number)?;
+            Some((
+                number,
+                *wave.kustomizations.get(&self.cluster_index)?.first()?,
+            ))
+        };
+        let mut findings = Vec::new();
+        let mut reported = BTreeSet::new();
+        for (index, service) in waves.catalog.services.iter().enumerate() {
+            let Some((number, from)) = owner(index) else {
+                continue;
+            };
+            for dependency in &service.dependencies {
+                let Some((lower, to)) = waves.catalog.find(&dependency.name).and_then(owner) else {
+                    continue;
+                };
+                if from == to || self.closure.reaches(from, to) || !reported.insert((from, to)) {
+                    continue;
+                }
+                let target = self.cluster.kustomizations[to].name.clone();
+                if let Some(finding) = self.report(
+                    from,
+                    format!("wave {number} with `{}`", service.name),
+                    &[(target, format!("wave {lower} with `{}`", dependency.name))],
+                ) {
+                    findings.push(finding.related(
+                        dependency.place,
+                        format!("`{}` depends on `{}`", service.name, dependency.name),
+                    ));
+                }
+            }
+        }
+        findings
+    }
+
+    /// A Kustomization should dependOn some others. Nothing is said where its dependencies
+    /// are not known, or name something that is not there: that is another rule's, and the chain may be whole.
+    fn report(
+        &self,
+        index: usize,
+        what: String,
+        wanted: &[(NamespacedName, String)],
+    ) -> Option<Finding> {
+        let kustomization = &self.cluster.kustomizations[index];
+        let unsure = kustomization
+            .spec
+            .depends_on
+            .iter()
+            .any(|dependency| dependency.unknown || self.cluster.find(&dependency.target).is_none());
+        if wanted.is_empty() || unsure || matches!(kustomization.location, Location::Missing(_)) {
+            return None;
+        }
+        let names: Vec<String> = wanted
+            .iter()
+            .map(|(name, why)| format!("`{}` ({why})", name.name))
+            .collect();
+        let entries: Vec<String> = wanted
+            .iter()
+            .map(|(name, _)| {
+                if name.namespace == kustomization.name.namespace {
+                    format!("{{name: {}}}", name.name)
+                } else {
+                    format!("{{name: {}, namespace: {}}}", name.name, name.namespace)
+                }
+            })
+            .collect();
+        let place = field_place(self.repo, self.cluster, kustomization, "dependsOn");
+        let removed = removing_patch(self.repo, self.cluster, kustomization, "dependsOn").is_some()
+            && kustomization.node.at(&["spec", "dependsOn"]).is_none();
+        let help = if removed {
+            format!(
+                "this patch takes dependsOn away: leave it out, or set `dependsOn: [{}]`",
+                entries.join(", ")
+            )
+        } else {
+            format!("add {} to its `dependsOn`", entries.join(", "))
+        };
+        let mut finding = Finding::new(
+            RULE.name,
+            Severity::Error,
+            place,
+            format!(
+                "`{}` ({what}) does not dependOn {}",
+                kustomization.name.name,
+                list(&names)
+            ),
+        )
+        .help(help)
+        .cluster(&self.cluster.path);
+        for (name, _) in wanted {
+            if let Some(target) = self.cluster.find(name) {
+                finding = finding.related(
+                    self.cluster.kustomizations[target].place,
+                    format!("`{name}` must be ready first"),
+                );
+            }
+        }
+        Some(finding)
+    }
+}

@@ -1,0 +1,114 @@
+//! `moved-file-changed`: a manifest was edited on its way to another wave.
+
+use super::{Group, Rule};
+use crate::change::MovedFile;
+use crate::finding::{Finding, Severity};
+use crate::flux::is_yaml;
+use crate::repo::{Base, Repo};
+use crate::sops;
+use crate::source::{Place, Span};
+
+pub(super) static RULE: Rule = Rule {
+    name: "moved-file-changed",
+    group: Group::Moves,
+    summary: "a manifest moved between waves, or an encrypted file moved, and its bytes changed",
+    page: include_str!("../../rules/moved-file-changed.md"),
+    off_by_default: false,
+    compares: true,
+    check,
+};
+
+fn check(repo: &Repo) -> Vec<Finding> {
+    let Some(base) = &repo.base else {
+        return Vec::new();
+    };
+    base.change
+        .moved
+        .iter()
+        .filter(|moved| moved.identical == Some(false))
+        .filter(|moved| concerns(repo, base, moved))
+        .filter(|moved| !only_recipients_changed(repo, moved))
+        .map(|moved| report(repo, moved))
+        .collect()
+}
+
+/// A manifest into, out of or between waves; an encrypted file anywhere.
+fn concerns(repo: &Repo, base: &Base, moved: &MovedFile) -> bool {
+    let before = base.picture.waves.wave_of(&moved.from);
+    let after = repo.head.waves.wave_of(&moved.to);
+    let between_waves = is_yaml(&moved.to) && (before.is_some() || after.is_some());
+    let encrypted = |file, path: &str| sops::detect(repo.files.text(file), path, file).is_some();
+    between_waves || encrypted(moved.base, &moved.from) && encrypted(moved.head, &moved.to)
+}
+
+/// `sops updatekeys` for the rule of the new place touches nothing but the recipients.
+fn only_recipients_changed(repo: &Repo, moved: &MovedFile) -> bool {
+    sops::same_but_recipients(
+        repo.files.text(moved.base),
+        &moved.from,
+        repo.files.text(moved.head),
+        &moved.to,
+    )
+}
+
+fn report(repo: &Repo, moved: &MovedFile) -> Finding {
+    let (before, after) = (repo.files.text(moved.base), repo.files.text(moved.head));
+    let line = first_difference(before, after);
+    let span = repo.files.line_span(moved.head, line);
+    let hash = |file| {
+        repo.files
+            .blob_id(file)
+            .map_or_else(|| "unknown".to_owned(), |id| id.chars().take(10).collect())
+    };
+    let what = if before.replace("\r\n", "\n") == after.replace("\r\n", "\n") {
+        "only its line endings differ"
+    } else {
+        "this is the first line that differs"
+    };
+    let base_span = repo.files.line_span(moved.base, line);
+    Finding::new(
+        RULE.name,
+        Severity::Error,
+        Place {
+            file: moved.head,
+            span: at_least_one(span, after),
+        },
+        format!(
+            "`{}` moved from {} and was changed on the way (git blob {} → {}): {what}",
+            moved.to,
+            moved.from,
+            hash(moved.base),
+            hash(moved.head)
+        ),
+    )
+    .help(format!(
+        "restore the bytes: `git show {}:./{} > {}`; make the change in a commit of its own",
+        "HEAD", moved.from, moved.to
+    ))
+    .related(
+        Place {
+            file: moved.base,
+            span: at_least_one(base_span, before),
+        },
+        "as it was before the move",
+    )
+}
+
+/// The number of the first line that differs, line endings included.
+fn first_difference(before: &str, after: &str) -> usize {
+    let same = before
+        .split_inclusive('\n')
+        .zip(after.split_inclusive('\n'))
+        .take_while(|(before, after)| before == after)
+        .count();
+    let last = after.split_inclusive('\n').count().max(1);
+    (same + 1).min(last)
+}
+
+/// A span of a line that shows, also where the line is empty.
+fn at_least_one(span: Span, text: &str) -> Span {
+    Span {
+        start: span.start,
+        end: span.end.max(span.start + u32::from((span.start as usize) < text.len())),
+    }
+}

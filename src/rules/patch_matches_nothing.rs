@@ -1,0 +1,214 @@
+//! `patch-matches-nothing`: a patch whose target selects no object.
+
+use std::collections::BTreeMap;
+
+use super::{Group, Rule};
+use crate::finding::{Finding, Severity};
+use crate::kustomize::{ObjectId, PatchUse};
+use crate::near;
+use crate::repo::Repo;
+use crate::source::Place;
+use crate::yaml::Node;
+
+pub(super) static RULE: Rule = Rule {
+    name: "patch-matches-nothing",
+    group: Group::Overlays,
+    summary: "a patch's target selects no object, so the patch is dropped silently",
+    page: include_str!("../../rules/patch-matches-nothing.md"),
+    off_by_default: false,
+    compares: false,
+    check,
+};
+
+/// What the uses of one patch entry, in all builds of all clusters, say together.
+struct Entry<'a> {
+    patch: &'a PatchUse,
+    clusters: Vec<String>,
+    matched: bool,
+    uncertain: bool,
+    candidates: Vec<&'a (ObjectId, Place)>,
+}
+
+fn check(repo: &Repo) -> Vec<Finding> {
+    let mut entries: BTreeMap<Place, Entry> = BTreeMap::new();
+    for cluster in &repo.head.flux.clusters {
+        for kustomization in &cluster.kustomizations {
+            let fails = !kustomization.build.problems.is_empty();
+            for patch in &kustomization.build.patches {
+                let entry = entries.entry(patch.entry).or_insert_with(|| Entry {
+                    patch,
+                    clusters: Vec::new(),
+                    matched: false,
+                    uncertain: false,
+                    candidates: Vec::new(),
+                });
+                entry.clusters.push(cluster.path.clone());
+                entry.matched |= !patch.matched.is_empty();
+                entry.uncertain |= patch.uncertain || fails;
+                entry.candidates.extend(&patch.candidates);
+            }
+        }
+    }
+    entries
+        .into_values()
+        .filter(|entry| !entry.matched && !entry.uncertain)
+        .filter_map(|entry| judge(repo, entry))
+        .collect()
+}
+
+/// An entry that hits nothing in any build that has it. A base's or component's patch that
+/// hits in one cluster and not in another does what it is there for.
+fn judge(repo: &Repo, entry: Entry) -> Option<Finding> {
+    let target = entry.patch.target.as_ref()?;
+    let name = target.get("name").filter(|name| !name.is_null());
+    let literal = name.and_then(Node::as_str).filter(|name| is_literal(name));
+    if entry.patch.in_component && literal.is_none() {
+        return None;
+    }
+    if is_spent_guard(repo, entry.patch) {
+        return None;
+    }
+    let severity = if literal.is_some() {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    let (place, help, related) = explain(target, literal, &entry.candidates);
+    let mut finding = Finding::new(
+        RULE.name,
+        severity,
+        place,
+        format!("patch target {} selects no object: kustomize drops the patch silently", describe(target)),
+    )
+    .help(help);
+    if let Some((id, place)) = related {
+        finding = finding.related(*place, format!("{id} is there"));
+    }
+    finding.clusters = entry.clusters;
+    Some(finding)
+}
+
+/// True if the text, as a regular expression, can only match itself.
+fn is_literal(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '^', '$', '\\'])
+}
+
+/// `Kustomization apps-wave-0`, as far as the target says.
+fn describe(target: &Node) -> String {
+    let parts: Vec<String> = target
+        .pairs()
+        .iter()
+        .filter_map(|pair| {
+            let key = pair.key.as_str()?;
+            let value = pair.value.as_str()?;
+            Some(format!("{key} `{value}`"))
+        })
+        .collect();
+    if parts.is_empty() {
+        "(empty)".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
+
+/// Where the target goes wrong and what was probably meant: the value that matches no object
+/// even by itself, else the name, else the target.
+fn explain<'a>(
+    target: &Node,
+    literal: Option<&str>,
+    candidates: &[&'a (ObjectId, Place)],
+) -> (Place, String, Option<&'a (ObjectId, Place)>) {
+    let value = |key: &str| target.get(key).filter(|value| !value.is_null());
+    if let Some(kind) = value("kind")
+        && let Some(written) = kind.as_str().filter(|text| is_literal(text))
+        && !candidates.iter().any(|(id, _)| id.kind == written)
+    {
+        let kinds = candidates.iter().map(|(id, _)| id.kind.as_str());
+        let same_but_case = candidates
+            .iter()
+            .find(|(id, _)| id.kind.eq_ignore_ascii_case(written))
+            .map(|(id, _)| id.kind.as_str());
+        let near = same_but_case.or_else(|| near::nearest(written, kinds)).map(str::to_owned);
+        let related = near
+            .as_ref()
+            .and_then(|near| candidates.iter().find(|(id, _)| id.kind == *near))
+            .copied();
+        let help = match near {
+            Some(near) => format!("write `kind: {near}`"),
+            None => format!("no object of kind `{written}` is built here: remove the patch, or add the object"),
+        };
+        return (kind.place, help, related);
+    }
+    for key in ["group", "version", "namespace"] {
+        if let Some(field) = value(key)
+            && let Some(written) = field.as_str().filter(|text| is_literal(text))
+        {
+            let other = candidates.iter().find(|(id, _)| {
+                value("kind").and_then(Node::as_str).is_none_or(|kind| id.kind == kind)
+                    && literal.is_none_or(|name| id.name == name)
+            });
+            let Some(other) = other else { continue };
+            let actual = match key {
+                "group" => &other.0.group,
+                "version" => &other.0.version,
+                _ => &other.0.namespace,
+            };
+            let effective = key != "namespace" || other.0.effective_namespace() != written;
+            if actual != written && effective {
+                let help = if actual.is_empty() {
+                    format!("remove `{key}: {written}`: the object has none when the patch is applied")
+                } else {
+                    format!("write `{key}: {actual}`, or leave `{key}` out")
+                };
+                return (field.place, help, Some(other));
+            }
+        }
+    }
+    if let (Some(field), Some(written)) = (value("name"), literal) {
+        let of_kind = |(id, _): &&&(ObjectId, Place)| {
+            value("kind").and_then(Node::as_str).is_none_or(|kind| id.kind == kind)
+        };
+        let near = near::nearest(
+            written,
+            candidates.iter().filter(of_kind).map(|(id, _)| id.name.as_str()),
+        )
+        .map(str::to_owned);
+        let related = near
+            .as_ref()
+            .and_then(|near| candidates.iter().filter(of_kind).find(|(id, _)| id.name == *near))
+            .copied();
+        let help = match near {
+            Some(near) => format!("write `name: {near}`"),
+            None => "remove the patch, or correct its target".to_owned(),
+        };
+        return (field.place, help, related);
+    }
+    let place = value("name")
+        .or_else(|| value("labelSelector"))
+        .or_else(|| value("annotationSelector"))
+        .or_else(|| value("kind"))
+        .map_or(target.place, |field| field.place);
+    (place, "remove the patch, or correct its target".to_owned(), None)
+}
+
+/// True if the same patch, at the same place of its file's base version, hit objects that
+/// have moved since: a guard that the move has made idle, to be removed in a later step.
+fn is_spent_guard(repo: &Repo, patch: &PatchUse) -> bool {
+    let Some(base) = &repo.base else { return false };
+    let content = repo.files.slice(patch.content);
+    if !content.contains("prune") {
+        return false;
+    }
+    let path = repo.files.path(patch.entry.file);
+    base.picture
+        .flux
+        .clusters
+        .iter()
+        .flat_map(|cluster| &cluster.kustomizations)
+        .flat_map(|kustomization| &kustomization.build.patches)
+        .any(|before| {
+            repo.files.path(before.entry.file) == path
+                && repo.files.slice(before.content) == content
+                && !before.matched.is_empty()
+        })
+}

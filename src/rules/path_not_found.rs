@@ -1,0 +1,83 @@
+//! `path-not-found`: a Kustomization's path leads nowhere.
+
+use super::{Group, Rule};
+use crate::finding::{Finding, Severity};
+use crate::flux::{Cluster, Kustomization, Location, Tri};
+use crate::near;
+use crate::repo::Repo;
+use crate::tree::{Tree, split};
+
+pub(super) static RULE: Rule = Rule {
+    name: "path-not-found",
+    group: Group::Build,
+    summary: "a Kustomization's path is missing, or no directory",
+    page: include_str!("../../rules/path-not-found.md"),
+    off_by_default: false,
+    compares: false,
+    check,
+};
+
+fn check(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for cluster in &repo.head.flux.clusters {
+        for kustomization in &cluster.kustomizations {
+            if kustomization.spec.suspend == Tri::Unknown {
+                continue;
+            }
+            findings.extend(judge(&repo.head.tree, cluster, kustomization));
+        }
+    }
+    findings
+}
+
+fn judge(tree: &Tree, cluster: &Cluster, kustomization: &Kustomization) -> Option<Finding> {
+    let written = kustomization.spec.path.as_deref().unwrap_or_default();
+    let place = match (&cluster.entry.told, kustomization.parent) {
+        (Some(told), None) => told.place,
+        _ => kustomization.spec.path_place,
+    };
+    let (message, help) = match &kustomization.location {
+        Location::File(path) => (
+            format!("path `{written}` of `{}` is a file", kustomization.name),
+            format!("name its directory: `path: ./{}`", split(path).0),
+        ),
+        Location::Missing(_) if written.contains('\\') => (
+            format!("path `{written}` of `{}` has backslashes, which are no separators for Flux", kustomization.name),
+            format!("write `path: {}`", written.replace('\\', "/")),
+        ),
+        Location::Missing(path) => (
+            format!("path `{written}` of `{}` is not in this repository", kustomization.name),
+            match nearest_directory(tree, path) {
+                Some(near) => format!("write `path: ./{near}`"),
+                None => "correct the path; until then nothing of it is applied, and nothing pruned".to_owned(),
+            },
+        ),
+        _ => return None,
+    };
+    Some(
+        Finding::new(RULE.name, Severity::Error, place, message)
+            .help(help)
+            .cluster(&cluster.path),
+    )
+}
+
+/// The existing directory that was probably meant: the same but for case, one name misspelt, or moved.
+fn nearest_directory(tree: &Tree, path: &str) -> Option<String> {
+    let directories = tree.directories();
+    if let Some(same) = directories
+        .iter()
+        .find(|directory| directory.eq_ignore_ascii_case(path))
+    {
+        return Some((*same).to_owned());
+    }
+    let found = near::nearest(path, directories.iter().copied());
+    if let Some(found) = found {
+        return Some(found.to_owned());
+    }
+    let mut ending = directories
+        .iter()
+        .filter(|directory| split(directory).1 == split(path).1)
+        .peekable();
+    let only = ending.next()?;
+    ending.next().is_none().then(|| (*only).to_owned())
+}

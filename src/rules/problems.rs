@@ -1,0 +1,62 @@
+//! The problems of all live builds, each once, for the rules that report them.
+
+use std::collections::BTreeMap;
+
+use crate::finding::{Finding, Severity};
+use crate::kustomize::{Problem, ProblemKind};
+use crate::repo::Repo;
+use crate::source::Place;
+
+/// Findings of a rule for all problems of some kinds: one for each place and message, with the
+/// clusters and Kustomizations that do not build for it.
+pub(super) fn findings(
+    repo: &Repo,
+    rule: &'static str,
+    wanted: &dyn Fn(ProblemKind) -> bool,
+) -> Vec<Finding> {
+    let mut found: BTreeMap<(Place, String), (&Problem, Vec<String>, Vec<String>)> = BTreeMap::new();
+    for cluster in &repo.head.flux.clusters {
+        for kustomization in &cluster.kustomizations {
+            for problem in &kustomization.build.problems {
+                if !wanted(problem.kind) {
+                    continue;
+                }
+                let (_, clusters, kustomizations) = found
+                    .entry((problem.place, problem.message.clone()))
+                    .or_insert_with(|| (problem, Vec::new(), Vec::new()));
+                clusters.push(cluster.path.clone());
+                let name = kustomization.name.to_string();
+                if !kustomizations.contains(&name) {
+                    kustomizations.push(name);
+                }
+            }
+        }
+    }
+    found
+        .into_values()
+        .map(|(problem, clusters, kustomizations)| {
+            let mut finding =
+                Finding::new(rule, Severity::Error, problem.place, problem.message.clone());
+            let stops = format!(
+                "until then nothing of Kustomization {} is applied",
+                super::support::list(
+                    &kustomizations
+                        .iter()
+                        .take(3)
+                        .map(|name| format!("`{name}`"))
+                        .chain((kustomizations.len() > 3).then(|| format!("{} more", kustomizations.len() - 3)))
+                        .collect::<Vec<_>>()
+                )
+            );
+            finding.help = Some(match &problem.help {
+                Some(help) => format!("{help}; {stops}"),
+                None => stops,
+            });
+            for (place, message) in &problem.related {
+                finding = finding.related(*place, message.clone());
+            }
+            finding.clusters = clusters;
+            finding
+        })
+        .collect()
+}
