@@ -4,6 +4,15 @@ use std::io;
 
 use smol_str::SmolStr;
 
+mod base;
+mod environment;
+mod folder;
+mod repository;
+pub mod take;
+
+pub use environment::Environment;
+pub use take::{BaseRequest, Request, Source, TakeError, Taken};
+
 /// Where a snapshot was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -135,4 +144,12 @@ impl Reader for MemoryReader {
 /// The id that a SHA-1 repository without any conversion would give these bytes.
 pub fn sha1_blob_id(bytes: &[u8]) -> BlobId {
     crate::git::sha1_blob_id(bytes)
+}
+
+/// Why a submodule cannot be read.
+fn no_content() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        "it is a submodule: its content is in another repository",
+    )
 }
