@@ -230,7 +230,7 @@ mod tests {
 
     fn severities(levels: &Levels, path: &str) -> [Option<Severity>; 3] {
         [&WRONG_WAVE, &UNKNOWN_APP, &REDUNDANT]
-            .map(|rule| levels.severity(rule.name, path, Severity::Warning))
+            .map(|rule| levels.severity(rule.name, path, Warning))
     }
 
     use Severity::{Error, Info, Warning};
