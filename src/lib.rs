@@ -7,12 +7,13 @@
 // In the order of the line: a module may use those above it, never one below (tests/architecture.rs).
 pub mod cli;
 pub mod near;
+pub mod graph;
 pub mod terminal;
 pub mod git;
 pub mod snapshot;
 pub mod source;
-pub mod graph;
 pub mod yaml;
+pub mod finding;
 pub mod config;
 pub mod tree;
 //pub mod sops;
@@ -23,6 +24,9 @@ pub mod waves;
 pub mod picture;
 pub mod change;
 pub mod repo;
-pub mod finding;
 pub mod rules;
 pub mod levels;
+pub mod fingerprint;
+pub mod suppress;
+//pub mod report;
+//pub mod commands;

@@ -66,3 +66,42 @@ pub(super) fn list<T: std::fmt::Display>(items: &[T]) -> String {
         }
     }
 }
+
+/// The key of the list of which an entry at a place is an item.
+pub(super) fn enclosing_list(repo: &Repo, entry: Place) -> Option<Place> {
+    repo.files
+        .yaml(entry.file)
+        .documents
+        .iter()
+        .find_map(|document| list_key(&document.root, entry))
+}
+
+fn list_key(node: &Node, entry: Place) -> Option<Place> {
+    if !node.place.span.contains(entry.span) {
+        return None;
+    }
+    if let Some(mapping) = node.as_mapping() {
+        return mapping.entries.iter().find_map(|pair| {
+            let is_item = pair.value.items().iter().any(|item| item.place == entry);
+            if is_item {
+                Some(pair.key.place)
+            } else {
+                list_key(&pair.value, entry)
+            }
+        });
+    }
+    node.items().iter().find_map(|item| list_key(item, entry))
+}
+
+/// True for a path that no cluster reaches on purpose: archives, examples, tests, templates.
+pub(super) fn is_set_aside(path: &str) -> bool {
+    const NAMES: [&str; 19] = [
+        "archive", "archived", "archives", "attic", "deprecated", "disabled", "docs", "example",
+        "examples", "fixtures", "hack", "old", "sample", "samples", "template", "templates",
+        "test", "testdata", "tests",
+    ];
+    path.split('/').any(|name| {
+        let name = name.trim_start_matches(['.', '_']).to_ascii_lowercase();
+        NAMES.contains(&name.as_str())
+    })
+}
