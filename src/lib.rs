@@ -11,6 +11,7 @@ pub mod source;
 pub mod graph;
 pub mod yaml;
 pub mod tree;
+pub mod sops;
 pub mod kustomize;
 pub mod substitute;
 pub mod finding;
