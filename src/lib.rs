@@ -16,7 +16,7 @@ pub mod yaml;
 pub mod finding;
 pub mod config;
 pub mod tree;
-//pub mod sops;
+pub mod sops;
 pub mod kustomize;
 pub mod substitute;
 pub mod flux;
