@@ -21,5 +21,5 @@ pub mod rules;
 pub mod levels;
 pub mod fingerprint;
 pub mod suppress;
-//pub mod report;
-//pub mod commands;
+pub mod report;
+pub mod commands;
