@@ -28,5 +28,5 @@ pub mod rules;
 pub mod levels;
 pub mod fingerprint;
 pub mod suppress;
-//pub mod report;
-//pub mod commands;
+pub mod report;
+pub mod commands;

@@ -68,12 +68,21 @@ pub struct Patterns {
     set: GlobSet,
 }
 
+/// A pattern that is no glob.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    /// Which of the patterns, from 0.
+    pub index: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
 impl Patterns {
     /// Path patterns: `*` stops at `/`, `**` does not. A pattern that names a directory holds for all below it.
     ///
     /// # Errors
-    /// The index of the first pattern that is no glob, and why.
-    pub fn paths(written: Vec<String>) -> Result<Self, (usize, String)> {
+    /// The first pattern that is no glob.
+    pub fn paths(written: Vec<String>) -> Result<Self, PatternError> {
         Self::compile(written, true)
     }
 
@@ -81,11 +90,11 @@ impl Patterns {
     ///
     /// # Errors
     /// As [`Patterns::paths`].
-    pub fn names(written: Vec<String>) -> Result<Self, (usize, String)> {
+    pub fn names(written: Vec<String>) -> Result<Self, PatternError> {
         Self::compile(written, false)
     }
 
-    fn compile(written: Vec<String>, paths: bool) -> Result<Self, (usize, String)> {
+    fn compile(written: Vec<String>, paths: bool) -> Result<Self, PatternError> {
         let mut set = globset::GlobSetBuilder::new();
         for (index, pattern) in written.iter().enumerate() {
             let mut add = |pattern: &str| match globset::GlobBuilder::new(pattern)
@@ -96,7 +105,10 @@ impl Patterns {
                     set.add(glob);
                     Ok(())
                 }
-                Err(error) => Err((index, error.kind().to_string())),
+                Err(error) => Err(PatternError {
+                    index,
+                    reason: error.kind().to_string(),
+                }),
             };
             if paths {
                 let clean = pattern
@@ -109,7 +121,10 @@ impl Patterns {
                 add(pattern)?;
             }
         }
-        let set = set.build().map_err(|error| (0, error.kind().to_string()))?;
+        let set = set.build().map_err(|error| PatternError {
+            index: 0,
+            reason: error.kind().to_string(),
+        })?;
         Ok(Self { written, set })
     }
 

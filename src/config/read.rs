@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{
     At, BlastRadius, Cluster, Config, ConfigError, External, FluxVersion, Level, NUMBER, Overlays,
-    Patterns, PerPath, Role, RuleLevel, WaveSet, shape,
+    PatternError, Patterns, PerPath, Role, RuleLevel, WaveSet, shape,
 };
 use crate::finding::Severity;
 use crate::near;
@@ -205,11 +205,11 @@ fn patterns(
     source: &Source,
     node: Option<&Node>,
     written: Option<Vec<String>>,
-    compile: fn(Vec<String>) -> Result<Patterns, (usize, String)>,
+    compile: fn(Vec<String>) -> Result<Patterns, PatternError>,
 ) -> Result<Patterns, ConfigError> {
     let written = written.unwrap_or_default();
     let texts = written.clone();
-    compile(written).map_err(|(index, reason)| {
+    compile(written).map_err(|PatternError { index, reason }| {
         let pattern = texts.get(index).map_or("", String::as_str);
         let message = format!("pattern `{pattern}` is no glob: {reason}");
         let item = node.and_then(|node| node.items().get(index).or(Some(node)));

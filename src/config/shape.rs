@@ -51,9 +51,15 @@ const EXTERNAL: Shape = Map(&[
 ]);
 const PER_PATH: Shape = Map(&[("paths", List(&Scalar)), ("rules", Names)]);
 
+/// What is wrong, and where.
+type Wrong = (Place, String);
+
+/// A key, its value, and the key's text.
+type Pair<'a> = (&'a Node, &'a Node, &'a str);
+
 /// Checks a value and all below it; `name` is the key that holds it, for messages. A key
 /// without a value is as good as none.
-pub(super) fn check(node: &Node, shape: Shape, name: &str) -> Result<(), (Place, String)> {
+pub(super) fn check(node: &Node, shape: Shape, name: &str) -> Result<(), Wrong> {
     if node.is_null() {
         return Ok(());
     }
@@ -106,10 +112,7 @@ pub(super) fn check(node: &Node, shape: Shape, name: &str) -> Result<(), (Place,
 }
 
 /// The pairs of a map, with the keys' text.
-fn pairs<'a>(
-    node: &'a Node,
-    name: &str,
-) -> Result<Vec<(&'a Node, &'a Node, &'a str)>, (Place, String)> {
+fn pairs<'a>(node: &'a Node, name: &str) -> Result<Vec<Pair<'a>>, Wrong> {
     let Some(mapping) = node.as_mapping() else {
         let name = if name.is_empty() {
             "the configuration"
