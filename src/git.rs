@@ -16,7 +16,7 @@ mod open;
 
 pub use clean::Cleaner;
 pub use history::Parent;
-pub use listing::{Content, Item, ItemKind, Listing};
+pub use listing::{Content, Item, ItemKind, Listing, Standing};
 pub use open::{OpenError, Overrides};
 
 /// What git could not do, with gix's own words for the reason.

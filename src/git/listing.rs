@@ -42,12 +42,23 @@ pub struct Item {
     pub content: Content,
 }
 
+/// How a repository sees a directory of its work tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Its files are listed, if it has any.
+    Listed,
+    /// Git ignores it, or a directory above it, and tracks nothing in it.
+    Ignored,
+    /// It lies in the submodule at this path, whose repository is not there.
+    InSubmodule(String),
+}
+
 /// The paths of one moment.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// Sorted by path in byte order, each path once.
     pub items: Vec<Item>,
-    /// What was left out, and why.
+    /// What was left out, and why; sorted.
     pub notes: Vec<String>,
 }
 
@@ -77,6 +88,8 @@ impl Listing {
     fn sorted(mut self) -> Self {
         self.items.sort_by(|a, b| a.path.cmp(&b.path));
         self.items.dedup_by(|later, first| later.path == first.path);
+        self.notes.sort();
+        self.notes.dedup();
         self
     }
 }
@@ -198,18 +211,25 @@ impl Repository {
         Ok((listing.sorted(), cleaner))
     }
 
-    /// Whether git ignores `directory` itself, or a directory above it, and tracks nothing in it.
+    /// How the work tree's repository sees one of its directories.
     ///
     /// # Errors
     /// When the index or the ignore files cannot be read.
-    pub fn is_ignored_directory(&self, directory: &str) -> Result<bool, GitError> {
+    pub fn standing(&self, directory: &str) -> Result<Standing, GitError> {
         if directory.is_empty() {
-            return Ok(false);
+            return Ok(Standing::Listed);
         }
         let index = self.read_index()?;
         let inside = format!("{directory}/");
+        for (end, _) in inside.match_indices('/') {
+            let above = &inside[..end];
+            let entry = index.entry_by_path(BStr::new(above));
+            if entry.is_some_and(|entry| entry.mode.is_submodule()) {
+                return Ok(Standing::InSubmodule(above.to_owned()));
+            }
+        }
         if index.prefixed_entries(BStr::new(&inside)).is_some() {
-            return Ok(false);
+            return Ok(Standing::Listed);
         }
         self.with(|handle| {
             use gix::worktree::stack::state::ignore::Source;
@@ -218,7 +238,11 @@ impl Repository {
             let platform = excludes
                 .at_entry(BStr::new(directory), Some(Mode::DIR))
                 .map_err(|error| GitError(error.to_string()))?;
-            Ok(platform.is_excluded())
+            Ok(if platform.is_excluded() {
+                Standing::Ignored
+            } else {
+                Standing::Listed
+            })
         })
     }
 

@@ -139,7 +139,7 @@ fn picked_up(
     notes: &mut Vec<String>,
 ) -> Option<ObjectId> {
     let (what, found) = match implied {
-        ImpliedBase::New(why) => {
+        ImpliedBase::Nothing(why) => {
             notes.push(format!("not compared with a base: {why}"));
             return None;
         }

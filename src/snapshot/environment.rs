@@ -59,7 +59,7 @@ impl Environment {
     fn pre_commit_base(&self) -> Option<ImpliedBase> {
         let from = self.pre_commit_from_ref.clone()?;
         if is_null_id(&from) {
-            return Some(ImpliedBase::New("PRE_COMMIT_FROM_REF is no commit"));
+            return Some(ImpliedBase::Nothing("PRE_COMMIT_FROM_REF is no commit"));
         }
         Some(ImpliedBase::Fork {
             from,
@@ -72,10 +72,12 @@ impl Environment {
         if !self.actions {
             return None;
         }
-        let event = self.github_event_path.as_ref().and_then(|path| {
+        let event = self.github_event_path.as_ref().map(|path| {
             let bytes = std::fs::read(path).ok()?;
             serde_json::from_slice::<Value>(&bytes).ok()
         });
+        let unreadable = event == Some(None);
+        let event = event.flatten();
         let text = |pointer: &str| {
             let value = event.as_ref()?.pointer(pointer)?.as_str()?;
             Some(value.to_owned())
@@ -95,7 +97,7 @@ impl Environment {
             && let Some(commit) = text("/before")
         {
             return Some(if is_null_id(&commit) {
-                ImpliedBase::New("the push made the branch")
+                ImpliedBase::Nothing("the push made the branch or tag")
             } else {
                 ImpliedBase::Exact {
                     commit,
@@ -103,10 +105,14 @@ impl Environment {
                 }
             });
         }
-        let branch = self.github_base_ref.as_ref()?;
-        Some(fork(
-            format!("refs/remotes/origin/{branch}"),
-            "the pull request's base branch",
+        if let Some(branch) = &self.github_base_ref {
+            return Some(fork(
+                format!("refs/remotes/origin/{branch}"),
+                "the pull request's base branch",
+            ));
+        }
+        unreadable.then_some(ImpliedBase::Nothing(
+            "the event's file, GITHUB_EVENT_PATH, cannot be read",
         ))
     }
 }
@@ -122,8 +128,8 @@ pub(super) enum ImpliedBase {
     },
     /// This very commit, also after a forced push: it is what Flux had reconciled.
     Exact { commit: String, what: &'static str },
-    /// There was nothing before, and why.
-    New(&'static str),
+    /// There is none, and why.
+    Nothing(&'static str),
 }
 
 /// Whether these are the zeros that git writes for "no commit".
@@ -167,15 +173,19 @@ mod tests {
         assert_eq!(commit, "b");
         let event = format!(r#"{{"before": "{}"}}"#, "0".repeat(40));
         let (_folder, environment) = actions("push", &event);
-        assert!(matches!(environment.base(), Some(ImpliedBase::New(_))));
+        assert!(matches!(environment.base(), Some(ImpliedBase::Nothing(_))));
     }
 
     #[test]
     fn an_event_without_commits_implies_nothing() {
         let (_folder, environment) = actions("schedule", r#"{"schedule": "0 0 * * *"}"#);
         assert_eq!(environment.base(), None);
+    }
+
+    #[test]
+    fn an_event_that_cannot_be_read_is_not_passed_over() {
         let (_folder, environment) = actions("push", "{");
-        assert_eq!(environment.base(), None);
+        assert!(matches!(environment.base(), Some(ImpliedBase::Nothing(_))));
     }
 
     #[test]

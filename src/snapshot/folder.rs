@@ -14,7 +14,10 @@ use crate::git;
 pub(super) fn take(root: &Path, notes: &mut Vec<String>) -> io::Result<Snapshot> {
     std::fs::read_dir(root)?;
     let mut entries = Vec::new();
-    let mut walk = walkdir::WalkDir::new(root).min_depth(1).into_iter();
+    let mut walk = walkdir::WalkDir::new(root)
+        .min_depth(1)
+        .sort_by_file_name()
+        .into_iter();
     while let Some(found) = walk.next() {
         let found = match found {
             Ok(found) => found,

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Environment, Snapshot, base, folder, repository};
-use crate::git::{GitError, OpenError, Overrides, Repository};
+use crate::git::{GitError, OpenError, Overrides, Repository, Standing};
 
 /// What to take.
 #[derive(Clone, Debug)]
@@ -109,11 +109,21 @@ pub fn take(request: &Request) -> Result<Taken, TakeError> {
     let (root, directory) = place.within(&repository, request)?;
     if request.source == Source::WorkTree
         && let Some(work_tree) = repository.work_tree()
-        && repository
-            .is_ignored_directory(&directory)
-            .map_err(|error| unreadable(work_tree, &error))?
     {
-        return take_folder(&root, request, "is ignored by git");
+        let standing = repository.standing(&directory);
+        match standing.map_err(|error| unreadable(work_tree, &error))? {
+            Standing::Listed => {}
+            Standing::Ignored => return take_folder(&root, request, "is ignored by git"),
+            Standing::InSubmodule(path) => {
+                return Err(TakeError::new(format!(
+                    "directory {} is in the submodule `{path}`, which is not checked out",
+                    root.display()
+                ))
+                .with_help(format!(
+                    "check it out: `git submodule update --init {path}`"
+                )));
+            }
+        }
     }
 
     let mut notes = Vec::new();
@@ -126,12 +136,19 @@ pub fn take(request: &Request) -> Result<Taken, TakeError> {
         }
         Source::Index => {
             need_work_tree(&repository)?;
-            repository::index(&repository, &directory, &mut notes).map_err(|error| {
-                TakeError::new(format!(
-                    "index of {} cannot be read: {error}",
-                    root.display()
-                ))
-            })?
+            let index =
+                repository::index(&repository, &directory, &mut notes).map_err(|error| {
+                    TakeError::new(format!(
+                        "index of {} cannot be read: {error}",
+                        root.display()
+                    ))
+                })?;
+            if index.entries.is_empty() && !place.exists() {
+                return Err(TakeError::new(format!(
+                    "directory `{directory}` is not in the index"
+                )));
+            }
+            index
         }
         Source::Revision(revision) => {
             let commit = base::resolve(&repository, revision)?;
@@ -178,21 +195,31 @@ impl Place {
         };
         let mut existing = named.as_path();
         let found = loop {
-            match existing.canonicalize() {
-                Ok(found) => break found,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    existing = existing
-                        .parent()
-                        .ok_or_else(|| TakeError::new(format!("{}: {error}", named.display())))?;
+            let error = match existing.canonicalize() {
+                Ok(found) if found.is_dir() => break found,
+                Ok(_) => std::io::ErrorKind::NotADirectory.into(),
+                Err(error) => error,
+            };
+            let mend = match error.kind() {
+                std::io::ErrorKind::NotFound => "does not exist",
+                std::io::ErrorKind::NotADirectory => "is not a directory",
+                _ => "cannot be read",
+            };
+            let parent = existing.parent();
+            match parent {
+                Some(parent) if mend != "cannot be read" && request.source != Source::WorkTree => {
+                    existing = parent;
                 }
-                Err(error) => {
-                    return Err(TakeError::new(format!("{}: {error}", named.display())));
+                _ => {
+                    return Err(
+                        TakeError::new(format!("{} {mend}: {error}", named.display()))
+                            .with_help("name the directory that holds the repository's files"),
+                    );
                 }
             }
         };
-        let rest = named.strip_prefix(existing).unwrap_or(Path::new(""));
         let mut path = found.clone();
-        for part in rest.components() {
+        for part in named.strip_prefix(existing).unwrap_or(&named).components() {
             match part {
                 Component::ParentDir => {
                     path.pop();
@@ -201,22 +228,15 @@ impl Place {
                 _ => {}
             }
         }
-        if path == found && !found.is_dir() {
-            return Err(
-                TakeError::new(format!("{} is not a directory", named.display()))
-                    .with_help("name the directory that holds the repository's files"),
-            );
-        }
-        if path != found && request.source == Source::WorkTree {
-            return Err(TakeError::new(format!(
-                "directory {} does not exist",
-                named.display()
-            )));
-        }
         Ok(Self {
             path,
             existing: found,
         })
+    }
+
+    /// Whether the named directory itself is there.
+    fn exists(&self) -> bool {
+        self.path == self.existing
     }
 
     /// The linted root, and where it lies in the repository: `/`-separated, empty for the top.

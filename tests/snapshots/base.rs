@@ -54,6 +54,17 @@ fn work_tree_and_index_are_compared_with_head() {
 }
 
 #[test]
+fn a_detached_head_is_a_base_too() {
+    let place = Place::repository();
+    let first = place.commit("a.yaml", "a: 1\n");
+    place.commit("a.yaml", "a: 2\n");
+    place.git(&["checkout", "-q", "--detach", "HEAD~1"]);
+    let taken = by_default(&place, Environment::default());
+    assert_eq!(taken.base_revision, Some(first));
+    assert_eq!(text(&taken.base.expect("a base"), "a.yaml"), "a: 1\n");
+}
+
+#[test]
 fn before_the_first_commit_there_is_no_base() {
     let place = Place::repository();
     place.write("a.yaml", "");
@@ -183,6 +194,10 @@ fn a_revision_may_hold_a_directory_that_is_gone() {
     assert_eq!(message, "directory `old/apps` is not in revision `HEAD`");
     let error = place.take(|request| request.directory = Some(PathBuf::from("old")));
     assert!(error.is_err());
+    // Nor is a file in its place in the way.
+    place.write("old", "");
+    let taken = take("HEAD~1").expect("a revision");
+    assert_eq!(paths(&taken.head), ["a.yaml"]);
 }
 
 #[test]
@@ -268,7 +283,7 @@ fn actions_say_what_was_there_before_a_push() {
     assert!(taken.base.is_none());
     assert_eq!(
         taken.notes,
-        ["not compared with a base: the push made the branch"]
+        ["not compared with a base: the push made the branch or tag"]
     );
 
     let json = format!(r#"{{"before": "{}"}}"#, "1".repeat(40));

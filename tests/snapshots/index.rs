@@ -32,6 +32,12 @@ fn staged_files_stay_when_the_work_tree_lost_them() {
         })
         .expect("an index");
     assert_eq!(paths(&taken.head), ["a.yaml"]);
+    let error = place.take(|request| {
+        request.source = Source::Index;
+        request.directory = Some("nowhere".into());
+    });
+    let message = error.err().expect("an error").to_string();
+    assert_eq!(message, "directory `nowhere` is not in the index");
 }
 
 #[test]

@@ -198,6 +198,15 @@ fn the_repository_of_another_user_is_not_read() {
     if std::os::unix::fs::chown(place.path(), Some(12345), None).is_err() {
         return;
     }
+    // This machine may trust all repositories.
+    let plain = std::process::Command::new("git")
+        .current_dir(place.path())
+        .arg("status")
+        .output();
+    if plain.expect("git runs").status.success() {
+        assert!(place.take(|_| {}).is_ok());
+        return;
+    }
     let error = place.take(|_| {}).err().expect("an error");
     assert!(error.message.contains("another user"), "{error}");
     assert!(error.help.expect("help").contains("safe.directory"));

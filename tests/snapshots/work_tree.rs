@@ -213,6 +213,17 @@ fn repositories_inside_are_submodules() {
         .expect("the submodule's work tree");
     assert_eq!(paths(&inside.head), ["b.yaml"]);
     assert_eq!(inside.remotes, [url]);
+
+    place.git(&["submodule", "deinit", "-q", "-f", "sub"]);
+    let head = place.work_tree().head;
+    assert_eq!(kind(&head, "sub"), EntryKind::Submodule);
+    assert_eq!(blob_id(&head, "sub").as_ref(), Some(&other_head));
+    let error = place.take(|request| request.directory = Some("sub".into()));
+    let message = error.err().expect("an error").to_string();
+    assert!(
+        message.contains("git submodule update --init sub"),
+        "{message}"
+    );
 }
 
 #[test]
