@@ -29,4 +29,5 @@ pub mod levels;
 pub mod fingerprint;
 pub mod suppress;
 pub mod report;
+pub mod lint;
 pub mod commands;

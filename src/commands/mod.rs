@@ -1,6 +1,10 @@
 //! The commands: one file each.
 
+pub mod open;
+
+pub mod check;
 pub mod completions;
+pub mod demo;
 pub mod explain;
 pub mod init;
 pub mod rules;

@@ -7,6 +7,8 @@
 mod object;
 mod recognized;
 
+
+
 use std::collections::BTreeSet;
 
 pub use object::{Object, ObjectId};

@@ -1,12 +1,30 @@
 //! The rules: one file each, one list.
 
 mod combine;
+mod problems;
+mod support;
 
+mod build_fails;
 mod dependency_cycle;
+mod depends_on_cycle;
+mod depends_on_not_found;
+mod duplicate_key;
 mod duplicate_service;
+mod invalid_yaml;
+mod manifest_not_listed;
+mod missing_decryption;
+mod missing_depends_on;
+mod moved_file_changed;
+mod patch_matches_nothing;
+mod path_not_found;
+mod plaintext_secret;
+mod resource_not_found;
 mod unknown_app;
 mod unknown_dependency;
 mod unplaced_service;
+mod unused_ignore;
+mod wave_settings_differ;
+mod wave_without_kustomization;
 mod wrong_wave;
 
 use crate::finding::Finding;
@@ -83,6 +101,22 @@ pub static RULES: &[&Rule] = &[
     &duplicate_service::RULE,
     &unplaced_service::RULE,
     &unknown_app::RULE,
+    &wave_without_kustomization::RULE,
+    &wave_settings_differ::RULE,
+    &missing_depends_on::RULE,
+    &depends_on_not_found::RULE,
+    &depends_on_cycle::RULE,
+    &missing_decryption::RULE,
+    &plaintext_secret::RULE,
+    &moved_file_changed::RULE,
+    &patch_matches_nothing::RULE,
+    &invalid_yaml::RULE,
+    &duplicate_key::RULE,
+    &path_not_found::RULE,
+    &resource_not_found::RULE,
+    &manifest_not_listed::RULE,
+    &build_fails::RULE,
+    &unused_ignore::RULE,
 ];
 
 /// The rule of that name.

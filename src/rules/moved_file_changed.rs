@@ -7,6 +7,7 @@ use crate::flux::is_yaml;
 use crate::repo::{Base, Repo};
 use crate::sops;
 use crate::source::{Place, Span};
+use crate::yaml::{Node, YamlFile};
 
 pub(super) static RULE: Rule = Rule {
     name: "moved-file-changed",
@@ -37,18 +38,39 @@ fn concerns(repo: &Repo, base: &Base, moved: &MovedFile) -> bool {
     let before = base.picture.waves.wave_of(&moved.from);
     let after = repo.head.waves.wave_of(&moved.to);
     let between_waves = is_yaml(&moved.to) && (before.is_some() || after.is_some());
-    let encrypted = |file, path: &str| sops::detect(repo.files.text(file), path, file).is_some();
-    between_waves || encrypted(moved.base, &moved.from) && encrypted(moved.head, &moved.to)
+    let encrypted = |file| sops::detect(repo.files, file).is_some();
+    between_waves || encrypted(moved.base) && encrypted(moved.head)
 }
 
-/// `sops updatekeys` for the rule of the new place touches nothing but the recipients.
+/// `sops updatekeys` for the rule of the new place touches nothing but the recipients:
+/// values, `mac` and `lastmodified` stay.
 fn only_recipients_changed(repo: &Repo, moved: &MovedFile) -> bool {
-    sops::same_but_recipients(
-        repo.files.text(moved.base),
-        &moved.from,
-        repo.files.text(moved.head),
-        &moved.to,
-    )
+    let (before, after) = (repo.files.yaml(moved.base), repo.files.yaml(moved.head));
+    if before.error.is_some() || after.error.is_some() {
+        return false;
+    }
+    let encrypted = |file: &YamlFile| {
+        file.documents
+            .iter()
+            .any(|document| document.root.at(&["sops", "mac"]).is_some())
+    };
+    encrypted(before)
+        && before.documents.len() == after.documents.len()
+        && before
+            .documents
+            .iter()
+            .zip(&after.documents)
+            .all(|(before, after)| same_but_recipients(&before.root, &after.root))
+}
+
+fn same_but_recipients(before: &Node, after: &Node) -> bool {
+    let kept = |key: &str| before.str_at(&["sops", key]) == after.str_at(&["sops", key]);
+    let without = |node: &Node| {
+        let mut node = node.clone();
+        node.remove("sops");
+        node
+    };
+    kept("mac") && kept("lastmodified") && without(before).same_content(&without(after))
 }
 
 fn report(repo: &Repo, moved: &MovedFile) -> Finding {

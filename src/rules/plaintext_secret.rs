@@ -7,7 +7,9 @@ use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{is_template, is_yaml};
 use crate::repo::Repo;
+use crate::sops;
 use crate::substitute;
+use crate::tree::split;
 use crate::yaml::{Entry, Node};
 
 pub(super) static RULE: Rule = Rule {
@@ -159,9 +161,7 @@ fn is_public(text: &str) -> bool {
 
 fn report(repo: &Repo, path: &str, secret: &Node, entry: &Entry) -> Finding {
     let name = secret.str_at(&["metadata", "name"]).unwrap_or("?");
-    let rule_matches = crate::sops::nearest_config(repo.files, &repo.head.tree, path)
-        .is_some_and(|config| config.matching_rule(path).is_some());
-    let help = if rule_matches {
+    let help = if a_creation_rule_matches(repo, path) {
         format!("encrypt it: `sops encrypt --in-place {path}`; and change the value, since it stays in git's history")
     } else {
         format!("encrypt it with SOPS, or take it from a secret store; and change the value, since it stays in git's history ({path})")
@@ -181,5 +181,24 @@ fn report(repo: &Repo, path: &str, secret: &Node, entry: &Entry) -> Finding {
             .at(&["metadata", "name"])
             .map_or(secret.place, |name| name.place),
         "the Secret",
+    )
+}
+
+/// True if `sops encrypt` would find its recipients in the nearest `.sops.yaml`.
+fn a_creation_rule_matches(repo: &Repo, path: &str) -> bool {
+    let Some(file) = sops::nearest_config(&repo.head.tree, path) else {
+        return false;
+    };
+    let Some(document) = repo.files.yaml(file).documents.first() else {
+        return false;
+    };
+    let directory = split(repo.files.path(file)).0;
+    let relative = path
+        .strip_prefix(directory)
+        .unwrap_or(path)
+        .trim_start_matches('/');
+    matches!(
+        sops::Config::read(&document.root, repo.files.text(file)).matching_rule(relative),
+        sops::Match::Rule(_)
     )
 }

@@ -57,6 +57,8 @@ pub struct Taken {
     pub notes: Vec<String>,
     /// The URLs of the repository's remotes, without the user information of HTTP URLs.
     pub remotes: Vec<String>,
+    /// The linted directory as seen from the top of the repository; `""` if it is the top, or outside git.
+    pub directory: String,
     /// What the entries' paths are relative to; absolute. In a bare repository, the git directory.
     pub root: PathBuf,
 }
@@ -175,6 +177,7 @@ pub fn take(request: &Request) -> Result<Taken, TakeError> {
         base_revision,
         notes,
         remotes: repository.remotes(),
+        directory,
         root,
     })
 }
@@ -361,6 +364,7 @@ fn take_folder(root: &Path, request: &Request, why: &str) -> Result<Taken, TakeE
         base_revision: None,
         notes,
         remotes: Vec::new(),
+        directory: String::new(),
         root: root.to_owned(),
     })
 }
