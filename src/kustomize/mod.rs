@@ -4,7 +4,10 @@
 //! the problems for which kustomize would refuse, and the gaps: what cannot be
 //! known from the tree. A gap is never an error.
 
+pub mod fieldspec;
 mod object;
+pub mod scope;
+pub mod transform;
 
 use std::collections::BTreeSet;
 
