@@ -5,6 +5,8 @@
 //! known from the tree. A gap is never an error.
 
 pub mod fieldspec;
+pub mod generators;
+pub mod hash;
 mod object;
 pub mod scope;
 pub mod transform;
