@@ -188,8 +188,11 @@ impl Settings {
             if object.get(field).is_none() {
                 object.set(field, here, Node::mapping(here, Vec::new()));
             }
-            if let Some(data) = object.get_mut(field) {
-                data.set(&key, pair.place, Node::string(pair.place, text));
+            if let Some(data) = object.get_mut(field).and_then(Node::mapping_mut) {
+                data.entries.push(Entry {
+                    key: Node::string(pair.place, key),
+                    value: Node::string(pair.place, text),
+                });
             }
         }
         if let Some(place) = self.immutable {
@@ -325,3 +328,6 @@ fn merged_strings(old: &Node, new: &Node, path: &[&str]) -> BTreeMap<SmolStr, En
         .map(|pair| (key_text(&pair.key), pair.clone()))
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

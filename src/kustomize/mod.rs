@@ -8,6 +8,7 @@ pub mod fieldspec;
 pub mod generators;
 pub mod hash;
 mod object;
+pub mod references;
 pub mod scope;
 pub mod transform;
 

@@ -82,7 +82,7 @@ pub(super) fn set_pairs(
                     return Err(FieldError::new(map, format!("{} is no map", spec.path)));
                 }
                 for (key, key_place, value) in &pairs {
-                    map.set(key, *key_place, value.clone());
+                    set_string(map, key, *key_place, value.clone());
                 }
                 Ok(())
             })
@@ -90,6 +90,16 @@ pub(super) fn set_pairs(
         }
     }
     Ok(())
+}
+
+/// Sets a key that is a string whatever it looks like.
+fn set_string(map: &mut Node, key: &str, key_place: Place, value: Node) {
+    if map.get(key).is_some() {
+        map.set(key, key_place, value);
+    } else if let Some(mapping) = map.mapping_mut() {
+        let key = Node::string(key_place, key);
+        mapping.entries.push(Entry { key, value });
+    }
 }
 
 /// Labels of objects and of the templates in them.
