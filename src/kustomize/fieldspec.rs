@@ -60,7 +60,7 @@ impl FieldError {
 
 impl FieldSpec {
     /// A field of a kind in any group and version, not created if it is missing.
-    pub fn of_kind(kind: &str, path: impl Into<SmolStr>) -> Self {
+    pub fn of_kind(kind: &str, path: &str) -> Self {
         Self {
             kind: kind.into(),
             path: path.into(),

@@ -5,7 +5,10 @@
 //! known from the tree. A gap is never an error.
 
 pub mod fieldspec;
+pub mod generators;
+pub mod hash;
 mod object;
+pub mod references;
 pub mod scope;
 pub mod transform;
 

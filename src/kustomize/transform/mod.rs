@@ -1,7 +1,11 @@
 //! The transformers of a kustomization file, each on a list of objects.
 
+pub mod annotations;
+pub mod images;
+pub mod labels;
 pub mod namespace;
 pub mod names;
+pub mod replicas;
 
 use super::{Object, Problem, ProblemKind};
 use crate::source::Place;
