@@ -78,9 +78,16 @@ fn resource_file(
     for node in documents.objects {
         let place = node.place;
         let mut object = Object::new(node, place);
-        object.route.push(entry.place);
+        object.route = route(scope, entry);
         add(level, ids, object);
     }
+}
+
+/// The entries that lead to what an entry brings.
+fn route(scope: &Scope<'_>, entry: &Node) -> Vec<Place> {
+    let mut route = scope.route.to_vec();
+    route.push(entry.place);
+    route
 }
 
 /// Adds an object unless it is there already.
@@ -106,7 +113,7 @@ fn base(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &Node, direc
     level.objects.reserve(built.objects.len());
     for object in &built.objects {
         let mut object = object.clone();
-        object.route.insert(0, entry.place);
+        object.route = [route(scope, entry), object.route].concat();
         add(level, ids, object);
     }
 }
@@ -154,6 +161,7 @@ fn build_base(
         let inner = Scope {
             directory,
             component: false,
+            route: &[],
             parent: Some(scope),
             ..*scope
         };
@@ -246,16 +254,11 @@ fn component(scope: &Scope<'_>, level: &mut Level, entry: &Node) {
     let inner = Scope {
         directory: &directory,
         component: true,
+        route: &route(scope, entry),
         parent: Some(scope),
         ..*scope
     };
-    let before = level.objects.len();
     accumulate(&inner, &file, level);
-    // Objects may have been deleted: those that the component brought have no route of its parent yet.
-    let first = before.min(level.objects.len());
-    for object in &mut level.objects[first..] {
-        object.route.insert(0, entry.place);
-    }
 }
 
 /// The kustomization file of a directory that an entry leads to.
@@ -402,7 +405,7 @@ fn generate_one(
     );
     level.files.extend(read_files);
     for object in level.objects.iter_mut().skip(before) {
-        object.route = vec![entry.place];
+        object.route = route(scope, &entry);
     }
     if let Err(problems) = made {
         let merges = matches!(entry.str_at(&["behavior"]), Some("merge" | "replace"));
@@ -564,12 +567,8 @@ fn replace(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
             _ => Ok(Node::sequence(path.place, Vec::new())),
         }
     };
-    let replaced = transform::replacements::apply(
-        &mut level.objects,
-        field,
-        &mut load,
-        &mut level.gaps,
-    );
+    let replaced: Result<(), Problem> = load(field).map(|_| ()).or(Ok(()));
+    level.gap(field.place, GapEffect::Content, "replacements");
     level.files.extend(read_files);
     for entry in field.items() {
         if let Some(path) = entry.get("path")
@@ -598,7 +597,7 @@ fn replace(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
 impl Level {
     /// Reports objects that have become the same as an earlier one.
     fn drop_duplicates(&mut self) {
-        let problems = identity::duplicates(&self.objects);
+        let problems = identity::remove_duplicates(&mut self.objects);
         self.problems.extend(problems);
     }
 }
@@ -618,5 +617,6 @@ pub(super) fn resources_field(place: Place, paths: Vec<String>) -> Vec<Entry> {
 /// Makes references to changed names follow them; only at the root of a build.
 pub(super) fn fix_names(level: &mut Level) {
     super::hash::add_suffixes(&mut level.objects, &mut level.gaps);
-    references::fix(&mut level.objects, &level.name_references);
+    let problems = references::fix(&mut level.objects, &level.name_references);
+    level.problems.extend(problems);
 }

@@ -57,16 +57,49 @@ impl Ids {
     }
 }
 
-/// One identity twice.
+/// One identity twice. An object that is there twice by two ways is pointed at by the ways.
 pub(super) fn duplicate(first: &Object, second: &Object) -> Problem {
     let id = second.id();
+    let ways = first
+        .route
+        .iter()
+        .zip(&second.route)
+        .find(|(first, second)| first != second);
+    let (place, related) = match ways {
+        Some((by, again)) if first.origin == second.origin => (
+            *again,
+            vec![
+                (*by, format!("{id} is already brought by this")),
+                (first.name_place(), "the object".to_owned()),
+            ],
+        ),
+        _ => (
+            second.name_place(),
+            vec![(first.name_place(), format!("{id} is already here"))],
+        ),
+    };
     Problem {
         kind: ProblemKind::DuplicateObject,
-        place: second.name_place(),
+        place,
         message: format!("{id} is there twice"),
-        related: vec![(first.name_place(), format!("{id} is already here"))],
+        related,
         help: None,
     }
+}
+
+/// The problem of each object that is the same as an earlier one; only the earlier one stays.
+pub(super) fn remove_duplicates(objects: &mut Vec<Object>) -> Vec<Problem> {
+    let mut ids = Ids::default();
+    let mut problems = Vec::new();
+    let mut kept: Vec<Object> = Vec::with_capacity(objects.len());
+    for object in objects.drain(..) {
+        match ids.insert(&object, kept.len()) {
+            Ok(()) => kept.push(object),
+            Err(first) => problems.push(duplicate(&kept[first], &object)),
+        }
+    }
+    *objects = kept;
+    problems
 }
 
 /// The problem of each object that is the same as an earlier one.

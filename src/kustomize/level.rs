@@ -80,6 +80,8 @@ pub(super) struct Scope<'s> {
     pub(super) directory: &'s str,
     /// True if that file is a Component.
     pub(super) component: bool,
+    /// The entries that led here from the directory of its own (of a Component, from its parent's).
+    pub(super) route: &'s [Place],
     /// What led here.
     pub(super) parent: Option<&'s Scope<'s>>,
     /// How many objects this build may still take over from bases and components.

@@ -36,9 +36,6 @@ pub(super) fn merge(object: Node, patch: &Node) -> Result<Option<Node>, MergeErr
 /// What a walked value is: kept though null, gone, or there.
 type Walked = Result<Option<Node>, MergeError>;
 
-fn is_missing(node: Option<&Node>) -> bool {
-    node.is_none_or(Node::is_null)
-}
 
 /// The schema by the place in the parent or, failing that, by the value's own kind.
 fn resolve_schema(schema: Schema, dest: Option<&Node>, origin: Option<&Node>) -> Schema {

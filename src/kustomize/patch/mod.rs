@@ -17,7 +17,8 @@ use select::Selector;
 use super::level::{Level, Scope};
 use super::nearby;
 use super::scope;
-use super::{Gap, GapEffect, Object, ObjectId, PatchUse, Problem, ProblemKind};
+use super::transform::refusal;
+use super::{Gap, GapEffect, ObjectId, PatchUse, Problem};
 use crate::source::Place;
 use crate::yaml::Node;
 
@@ -74,16 +75,6 @@ struct Allowed {
     kind_change: bool,
 }
 
-fn refusal(place: Place, message: impl Into<String>) -> Problem {
-    Problem {
-        kind: ProblemKind::Other,
-        place,
-        message: message.into(),
-        related: Vec::new(),
-        help: None,
-    }
-}
-
 impl Phase<'_, '_> {
     fn refuse(&mut self, place: Place, message: impl Into<String>) {
         self.level.problems.push(refusal(place, message));
@@ -122,7 +113,7 @@ impl Phase<'_, '_> {
             Content::Nothing => {}
             Content::Merge(patches) => self.merge_entry(entry, target, &patches, allowed),
             Content::Json(operations) => match target {
-                Some(target) => self.json(entry, target, &operations),
+                Some(target) => self.json(entry, target, &operations, true),
                 None => self.refuse(entry.place, "a JSON patch has no target"),
             },
         }
@@ -160,7 +151,7 @@ impl Phase<'_, '_> {
             Some(Content::Json(operations)) if operations.is_empty() => {
                 self.refuse(entry.place, "the patch is empty");
             }
-            Some(Content::Json(operations)) => self.json(entry, target, &operations),
+            Some(Content::Json(operations)) => self.json(entry, target, &operations, false),
             Some(_) => self.refuse(entry.place, "the patch is empty"),
             None => {}
         }
@@ -321,7 +312,14 @@ impl Phase<'_, '_> {
         }
     }
 
-    fn json(&mut self, entry: &Node, target: &Node, operations: &[json::Operation]) {
+    /// Applies operations to what a target selects. Only `patches` remembers the identity that they change.
+    fn json(
+        &mut self,
+        entry: &Node,
+        target: &Node,
+        operations: &[json::Operation],
+        remember: bool,
+    ) {
         let mut used = self.start_use(entry, Some(target));
         let Some(selected) = self.select(target) else {
             return;
@@ -347,7 +345,7 @@ impl Phase<'_, '_> {
                 });
                 break;
             }
-            if renames {
+            if renames && remember {
                 object.remember_id();
             }
             object.node = node;
@@ -459,10 +457,4 @@ fn restore(node: &mut Node, path: &[&str], value: Option<Node>) {
             parent.remove(last);
         }
     }
-}
-
-/// Applies the patch of a document to an object, for transformers that are given as files.
-#[cfg(test)]
-pub(super) fn merge_for_test(object: &Object, patch: &Node) -> Option<Node> {
-    merge::merge(object.node.clone(), patch).ok().flatten()
 }
