@@ -4,18 +4,203 @@
 //! the problems for which kustomize would refuse, and the gaps: what cannot be
 //! known from the tree. A gap is never an error.
 
+mod accumulate;
+mod document;
+mod fields;
+pub mod fieldspec;
+mod file;
+mod finish;
+mod flux;
+pub mod generators;
+pub mod hash;
+mod identity;
+mod level;
+mod location;
+mod nearby;
 mod object;
+mod patch;
+mod plugins;
+pub mod references;
+pub mod scope;
+pub mod transform;
 mod recognized;
 
-
-
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use object::{Object, ObjectId};
 pub use recognized::{KUSTOMIZATION_FILE_NAMES, kustomization_file};
+pub use scope::is_cluster_scoped;
+
+use file::{KustomizationFile, Reading, Strictness};
+use level::{Level, Scope};
 
 use crate::source::{FileId, Place};
+use crate::tree::{Files, Tree};
 use crate::yaml::Node;
+
+/// A build takes over at most this many objects from bases and components, counted once for each time.
+const MAX_OBJECTS_TAKEN: usize = 3_000_000;
+
+/// Builds directories of one tree. What a base yields is kept for all who use it.
+pub struct Kustomize<'a> {
+    files: &'a Files,
+    tree: &'a Tree,
+    bases: Mutex<HashMap<String, Arc<Level>>>,
+}
+
+impl<'a> Kustomize<'a> {
+    /// A builder for a tree.
+    pub fn new(files: &'a Files, tree: &'a Tree) -> Self {
+        Self {
+            files,
+            tree,
+            bases: Mutex::default(),
+        }
+    }
+
+    fn cached(&self, directory: &str) -> Option<Arc<Level>> {
+        let bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        bases.get(directory).cloned()
+    }
+
+    fn remember(&self, directory: &str, level: &Arc<Level>) {
+        let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        bases.insert(directory.to_owned(), level.clone());
+    }
+
+    /// Builds a directory: as kustomize does, or, with `options.flux`, as Flux builds a
+    /// Kustomization with this path. The directory is written as in [`Tree`].
+    pub fn build(&self, directory: &str, options: &BuildOptions) -> Build {
+        let mut level = Level::default();
+        let mut ignored_fields = Vec::new();
+        let root = self.root(directory, options, &mut level, &mut ignored_fields);
+        if let Some(root) = root {
+            level.directories.push(Directory {
+                path: directory.to_owned(),
+                kustomization_file: root.file,
+                component: root.component,
+                entered_from: None,
+            });
+            let budget = Cell::new(MAX_OBJECTS_TAKEN);
+            let scope = Scope {
+                kustomize: self,
+                files: self.files,
+                tree: self.tree,
+                directory,
+                component: root.component,
+                route: &[],
+                parent: None,
+                budget: &budget,
+            };
+            accumulate::accumulate(&scope, &root, &mut level);
+            finish::finish(&mut level, &root);
+            let doubtful = |file: &FileId| !self.files.yaml(*file).duplicate_keys.is_empty();
+            if level.files.iter().any(doubtful) {
+                let problems = finish::duplicate_keys(&level.objects);
+                level.problems.extend(problems);
+            }
+        }
+        Build {
+            objects: level.objects,
+            problems: distinct_problems(level.problems),
+            gaps: distinct(level.gaps),
+            files: level.files,
+            directories: level.directories,
+            patches: level.patches,
+            renamed_namespaces: distinct_by(level.renamed_namespaces, |renamed| {
+                (renamed.transformer, renamed.object)
+            }),
+            encrypted_inputs: distinct_by(level.encrypted_inputs, |input| {
+                (input.file, input.listed)
+            }),
+            ignored_fields,
+        }
+    }
+
+    /// The kustomization file of the root, with what Flux puts into it.
+    fn root(
+        &self,
+        directory: &str,
+        options: &BuildOptions,
+        level: &mut Level,
+        ignored_fields: &mut Vec<(Place, String)>,
+    ) -> Option<KustomizationFile> {
+        let place = options.asked_from.or_else(|| {
+            let first = self.tree.files_below(directory).next();
+            let any = first.or_else(|| self.tree.files().next());
+            any.map(|(_, file)| Place::file_start(file))
+        });
+        let found = file::find(self.tree, directory);
+        let mut root = match found.as_slice() {
+            [first, second, ..] if !options.flux || !self.tree.is_directory(directory) => {
+                level.problems.push(accumulate::two_files(*first, *second));
+                return None;
+            }
+            [first, rest @ ..] => {
+                if let [second, ..] = rest {
+                    level.problems.push(accumulate::two_files(*first, *second));
+                }
+                let strictness = if options.flux {
+                    Strictness::Lenient
+                } else {
+                    Strictness::Strict
+                };
+                let mut reading = Reading::default();
+                let read =
+                    KustomizationFile::read(self.files, *first, strictness, &mut reading);
+                level.files.insert(*first);
+                level.problems.append(&mut reading.problems);
+                ignored_fields.append(&mut reading.ignored);
+                read?
+            }
+            [] if options.flux && self.tree.is_directory(directory) => {
+                flux::generate(self.tree, directory, place?)
+            }
+            [] => {
+                level.problems.push(missing_root(self.tree, directory, place?));
+                return None;
+            }
+        };
+        flux::insert(self.tree, directory, options, &mut root, level);
+        Some(root)
+    }
+}
+
+fn missing_root(tree: &Tree, directory: &str, place: Place) -> Problem {
+    let message = if tree.is_directory(directory) {
+        format!("`{directory}` has no kustomization file")
+    } else {
+        format!("`{directory}` is no directory")
+    };
+    Problem {
+        kind: ProblemKind::ResourceNotFound,
+        place,
+        message,
+        related: Vec::new(),
+        help: None,
+    }
+}
+
+/// The items without repetitions, in their order.
+fn distinct<T: Clone + Eq + std::hash::Hash>(items: Vec<T>) -> Vec<T> {
+    distinct_by(items, T::clone)
+}
+
+fn distinct_by<T, K: Eq + std::hash::Hash>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut seen = HashSet::new();
+    items
+        .into_iter()
+        .filter(|item| seen.insert(key(item)))
+        .collect()
+}
+
+fn distinct_problems(problems: Vec<Problem>) -> Vec<Problem> {
+    distinct_by(problems, |problem| {
+        (problem.kind, problem.place, problem.message.clone())
+    })
+}
 
 /// What a directory yields.
 #[derive(Clone, Debug, Default)]
@@ -159,6 +344,8 @@ pub struct EncryptedInput {
 /// How a build differs from plain kustomize.
 #[derive(Clone, Debug, Default)]
 pub struct BuildOptions {
+    /// What asks for the build (a `spec.path`), to point at if the directory itself is at fault.
+    pub asked_from: Option<Place>,
     /// As Flux builds a Kustomization: a missing root file is generated, unknown root fields are dropped.
     pub flux: bool,
     /// `spec.targetNamespace`.
