@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 fn main() {
     println!("cargo::rerun-if-changed=testdata/demo");
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("demo.rs");
+    let out =
+        PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("demo.rs");
     let mut text = String::new();
     for (name, directory) in [("BEFORE", "before"), ("AFTER", "after")] {
         let root = Path::new("testdata/demo").join(directory);
@@ -17,7 +18,9 @@ fn main() {
             "/// All files of one side: path and text.\npub(super) const {name}: &[(&str, &str)] = &["
         );
         for file in files {
-            let path = file.strip_prefix(&root).expect("it was found below the root");
+            let path = file
+                .strip_prefix(&root)
+                .expect("it was found below the root");
             let path = path.to_string_lossy().replace('\\', "/");
             let content = std::fs::read_to_string(&file).expect("the demonstration is text");
             let _ = writeln!(text, "    ({path:?}, {content:?}),");

@@ -83,7 +83,10 @@ pub fn lint(
         .filter(|finding| {
             clusters.is_empty()
                 || finding.clusters.is_empty()
-                || finding.clusters.iter().any(|cluster| clusters.contains(cluster))
+                || finding
+                    .clusters
+                    .iter()
+                    .any(|cluster| clusters.contains(cluster))
         })
         .filter_map(|finding| {
             let path = repo.files.path(finding.place.file);
@@ -99,7 +102,10 @@ pub fn lint(
         .collect();
     let mut remaining = suppress::inline(found, repo.files, &judged, RULES, |rule, path| {
         let ran = levels.runs(rule.name) && (!rule.compares || repo.base.is_some());
-        ran && clusters.is_empty() && levels.severity(rule.name, path, crate::finding::Severity::Error).is_some()
+        ran && clusters.is_empty()
+            && levels
+                .severity(rule.name, path, crate::finding::Severity::Error)
+                .is_some()
     });
     let mut findings = remaining.kept;
     findings.extend(remaining.unused.drain(..).filter_map(|finding| {

@@ -21,6 +21,7 @@ fn run(cli: &Cli) -> Result<Status, String> {
         Some(Command::Demo(args)) => return commands::demo::run(args),
         Some(Command::Explain(args)) => {
             commands::explain::run(&args.name, RULES, Style::detect(args.talk), &mut out)
+                .map_err(|error| error.to_string())
         }
         Some(Command::Rules(args)) => {
             commands::rules::run(RULES, args.format, Style::detect(args.talk), &mut out)
@@ -29,7 +30,9 @@ fn run(cli: &Cli) -> Result<Status, String> {
         Some(Command::Completions(args)) => {
             commands::completions::run(args.shell, &mut out).map_err(|error| error.to_string())
         }
-        Some(Command::Init(args)) => commands::init::run(&args.dir, Style::detect(args.talk), &mut out),
+        Some(Command::Init(args)) => {
+            commands::init::run(&args.dir, &mut out).map_err(|error| error.to_string())
+        }
         Some(_) => Err("not there yet".to_owned()),
     };
     status?;

@@ -74,7 +74,12 @@ fn pair_by_blob(gone: &mut Vec<Loose<'_>>, new: &mut Vec<Loose<'_>>, moved: &mut
         let best = candidates
             .iter()
             .filter(|index| !used.contains(*index))
-            .max_by_key(|index| (common_suffix(gone[**index].path, file.path), usize::MAX - **index));
+            .max_by_key(|index| {
+                (
+                    common_suffix(gone[**index].path, file.path),
+                    usize::MAX - **index,
+                )
+            });
         let Some(best) = best else { return true };
         used.insert(*best);
         moved.push(pair(&gone[*best], file, Some(true)));
@@ -105,10 +110,19 @@ fn pair_by_name(
             .iter()
             .filter(|index| !used.contains(*index))
             .filter(|index| in_wave(head, file.path) || in_wave(base, gone[**index].path))
-            .max_by_key(|index| (common_suffix(gone[**index].path, file.path), usize::MAX - **index));
+            .max_by_key(|index| {
+                (
+                    common_suffix(gone[**index].path, file.path),
+                    usize::MAX - **index,
+                )
+            });
         let Some(best) = best else { return true };
         used.insert(*best);
-        moved.push(pair(&gone[*best], file, known_difference(&gone[*best], file)));
+        moved.push(pair(
+            &gone[*best],
+            file,
+            known_difference(&gone[*best], file),
+        ));
         false
     });
     remove(gone, &used);
@@ -141,7 +155,11 @@ fn pair_by_objects(
         if !used.insert(*best) {
             return true;
         }
-        moved.push(pair(&gone[*best], file, known_difference(&gone[*best], file)));
+        moved.push(pair(
+            &gone[*best],
+            file,
+            known_difference(&gone[*best], file),
+        ));
         false
     });
     remove(gone, &used);

@@ -45,8 +45,7 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
             outcome.summary.suppressed += outcome.findings.len();
             outcome.findings.clear();
         } else {
-            let text =
-                std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+            let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
             let baseline = Baseline::parse(&text, &name).map_err(|error| error.to_string())?;
             report::sort(&mut outcome.findings, repo.files);
             let (left, suppressed) = baseline.filter(outcome.findings, repo.files);
@@ -84,7 +83,11 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
         }
     };
     written?;
-    Ok(if failed { Status::Findings } else { Status::Clean })
+    Ok(if failed {
+        Status::Findings
+    } else {
+        Status::Clean
+    })
 }
 
 /// True if a finding is at or above the severity from which the run fails.

@@ -34,7 +34,9 @@ pub fn run(args: &DemoArgs) -> Result<Status, String> {
     let config = files::AFTER
         .iter()
         .find(|(path, _)| *path == FILE_NAME)
-        .map_or(Ok(Config::default()), |(path, text)| Config::parse(text, path))
+        .map_or(Ok(Config::default()), |(path, text)| {
+            Config::parse(text, path)
+        })
         .map_err(|error| error.to_string())?;
     let head = std::mem::take(&mut loaded.head);
     let base = loaded.base.take();

@@ -7,7 +7,7 @@ use crate::config::{Config, FILE_NAME};
 use crate::lint::{self, Loaded};
 use crate::repo::Repo;
 use crate::report::SnapshotInfo;
-use crate::snapshot::{BaseRequest, Environment, Request, Snapshot, Source, Taken, take};
+use crate::snapshot::{BaseRequest, Environment, Request, Snapshot, Source, Taken};
 use crate::terminal;
 
 /// A repository, read.
@@ -47,7 +47,7 @@ pub fn open(
         environment: Environment::from_process(),
         current_directory,
     };
-    let taken = take(&request).map_err(|error| error.to_string())?;
+    let taken = crate::snapshot::take::take(&request).map_err(|error| error.to_string())?;
     if !talk.quiet {
         for message in &taken.notes {
             terminal::note(message);
@@ -97,7 +97,8 @@ fn read_config(head: &Snapshot, input: &InputArgs) -> Result<Config, String> {
             (FILE_NAME.to_owned(), bytes)
         }
     };
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name}: the file is not valid UTF-8"))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| format!("{name}: the file is not valid UTF-8"))?;
     Config::parse(&text, &name).map_err(|error| error.to_string())
 }
 

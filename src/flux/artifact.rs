@@ -115,10 +115,7 @@ impl Sources {
         }
         let key = (source.kind.clone(), source.target.name.clone());
         let urls = self.urls.get(&key).map(Vec::as_slice).unwrap_or_default();
-        let is_own = urls
-            .iter()
-            .flatten()
-            .any(|url| self.own_urls.contains(url));
+        let is_own = urls.iter().flatten().any(|url| self.own_urls.contains(url));
         if !is_own && urls.iter().any(Option::is_some) {
             return ArtifactRoot::OtherRepository;
         }
@@ -144,7 +141,9 @@ pub fn likely_root(tree: &Tree, paths: &[String]) -> Option<String> {
             if let Some(root) = directory.strip_suffix(path)
                 && (root.is_empty() || root.ends_with('/'))
             {
-                *votes.entry(root.trim_end_matches('/').to_owned()).or_default() += 1;
+                *votes
+                    .entry(root.trim_end_matches('/').to_owned())
+                    .or_default() += 1;
             }
         }
     }

@@ -116,15 +116,12 @@ impl Cluster {
             .iter()
             .enumerate()
             .flat_map(|(from, kustomization)| {
-                kustomization
-                    .spec
-                    .depends_on
-                    .iter()
-                    .enumerate()
-                    .filter_map(move |(payload, dependency)| {
+                kustomization.spec.depends_on.iter().enumerate().filter_map(
+                    move |(payload, dependency)| {
                         let to = self.find(&dependency.target)?;
                         Some(Edge { from, to, payload })
-                    })
+                    },
+                )
             });
         Graph::new(self.kustomizations.len(), edges)
     }

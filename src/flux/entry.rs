@@ -159,8 +159,9 @@ fn resolve(tree: &Tree, directory: &str, mut told: Told) -> EntryPoint {
         let full = join(root, &path).unwrap_or_default();
         tree.is_directory(&full).then_some(full)
     };
-    let holds_file =
-        |full: &str| full.is_empty() || directory == full || directory.starts_with(&format!("{full}/"));
+    let holds_file = |full: &str| {
+        full.is_empty() || directory == full || directory.starts_with(&format!("{full}/"))
+    };
     let root = ancestors
         .iter()
         .find(|root| !path.is_empty() && below(root).is_some_and(|full| holds_file(&full)))

@@ -205,7 +205,9 @@ impl Spec {
                 .map(|entry| read_substitute_from(entry, unknowns))
                 .collect(),
             substitute_always: spec.str_at(&["postBuild", "substituteStrategy"]) == Some("Always"),
-            remote_cluster: spec.get("kubeConfig").is_some_and(|config| !config.is_null()),
+            remote_cluster: spec
+                .get("kubeConfig")
+                .is_some_and(|config| !config.is_null()),
             key_place,
         }
     }

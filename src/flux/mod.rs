@@ -16,9 +16,7 @@ use std::sync::Mutex;
 pub use artifact::clamp;
 pub use cluster::{Cluster, InventoryId, Kustomization, Location};
 pub use entry::{EntryPoint, Told};
-pub use kustomization::{
-    Dependency, NamespacedName, SourceReference, Spec, SubstituteFrom, Tri,
-};
+pub use kustomization::{Dependency, NamespacedName, SourceReference, Spec, SubstituteFrom, Tri};
 pub use raw::{KUSTOMIZE_GROUP, RawObject, RawObjects, is_template, is_yaml, join_name};
 pub use reconcile::{is_flux_kustomization, makes_kustomizations};
 pub use substitution::Substitution;

@@ -120,7 +120,11 @@ impl Reconciler<'_> {
             object.node.str_at(&["kind"]) == Some(&entry.kind)
                 && object.node.str_at(&["apiVersion"]) == Some("v1")
                 && object.node.str_at(&["metadata", "name"]) == Some(&entry.name)
-                && object.node.str_at(&["metadata", "namespace"]).unwrap_or("default") == namespace
+                && object
+                    .node
+                    .str_at(&["metadata", "namespace"])
+                    .unwrap_or("default")
+                    == namespace
         };
         gather(
             &kustomization.spec,
@@ -249,15 +253,15 @@ impl Reconciler<'_> {
         }
         let synced = entry.told.as_ref().and_then(|told| told.source.as_ref());
         let key = (source.clone(), synced.cloned());
-        if let Some(root) = self.roots.lock().ok().and_then(|roots| roots.get(&key).cloned()) {
+        if let Some(root) = self
+            .roots
+            .lock()
+            .ok()
+            .and_then(|roots| roots.get(&key).cloned())
+        {
             return root;
         }
-        let root = self.sources.root(
-            self.tree,
-            source,
-            synced,
-            &entry.root,
-        );
+        let root = self.sources.root(self.tree, source, synced, &entry.root);
         if let Ok(mut roots) = self.roots.lock() {
             roots.insert(key, root.clone());
         }
@@ -276,6 +280,7 @@ impl Reconciler<'_> {
         };
         let options = BuildOptions {
             flux: true,
+            asked_from: Some(spec.path_place),
             target_namespace: field("targetNamespace"),
             name_prefix: field("namePrefix"),
             name_suffix: field("nameSuffix"),
@@ -328,7 +333,10 @@ impl Reconciler<'_> {
             None => {
                 let place = self.place_in(&entry.path);
                 let name = NamespacedName::new("flux-system", "flux-system");
-                (bootstrap_node(place, &name, &format!("./{}", entry.path)), place)
+                (
+                    bootstrap_node(place, &name, &format!("./{}", entry.path)),
+                    place,
+                )
             }
         };
         if let Some(patches) = entry.told.as_ref().and_then(|told| told.patches.as_ref())
@@ -400,7 +408,12 @@ impl Reconciler<'_> {
     /// A place that stands for a directory: its kustomization file, else its first file.
     fn place_in(&self, directory: &str) -> Place {
         let file = crate::kustomize::kustomization_file(self.tree, directory)
-            .or_else(|| self.tree.files_below(directory).next().map(|(_, file)| file))
+            .or_else(|| {
+                self.tree
+                    .files_below(directory)
+                    .next()
+                    .map(|(_, file)| file)
+            })
             .or_else(|| self.tree.files().next().map(|(_, file)| file));
         Place::file_start(file.unwrap_or(crate::source::FileId(0)))
     }

@@ -8,8 +8,8 @@ use smol_str::SmolStr;
 use super::kustomization::{Spec, SubstituteFrom};
 use super::unknown::Unknowns;
 use crate::kustomize::Object;
-use crate::source::Place;
 use crate::sops::is_encrypted_value;
+use crate::source::Place;
 use crate::substitute::Lookup;
 use crate::yaml::{Entry, Node};
 
@@ -61,8 +61,7 @@ impl Variables {
     }
 
     fn insert(&mut self, name: &str, value: Option<SmolStr>, place: Place) {
-        self.values
-            .insert(name.into(), Variable { value, place });
+        self.values.insert(name.into(), Variable { value, place });
     }
 
     /// A source that is not in the tree may bring any variable, and override those before it.

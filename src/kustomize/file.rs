@@ -9,9 +9,7 @@ use crate::source::{FileId, Place};
 use crate::tree::{Child, Files, Tree};
 use crate::yaml::{Entry, Node, Scalar, Style, Typed, Value, YamlFile, typed_yaml_1_1};
 
-/// The names that kustomize and Flux recognise, in their order (upstream: api `konfig/general.go`).
-pub const KUSTOMIZATION_FILE_NAMES: [&str; 3] =
-    ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+use super::recognized::KUSTOMIZATION_FILE_NAMES;
 
 /// A kustomization file, decoded.
 #[derive(Clone, Debug)]
@@ -147,8 +145,10 @@ impl KustomizationFile {
 
     /// A field's text if it is not empty.
     pub(super) fn text(&self, name: &str) -> Option<&Node> {
-        self.field(name)
-            .filter(|node| node.as_scalar().is_some_and(|scalar| !scalar.text.is_empty()))
+        self.field(name).filter(|node| {
+            node.as_scalar()
+                .is_some_and(|scalar| !scalar.text.is_empty())
+        })
     }
 
     /// Sets a field.
@@ -197,7 +197,10 @@ impl KustomizationFile {
 
     fn check_kind(&mut self, strictness: Strictness, reading: &mut Reading) -> Option<()> {
         let kind = self.text("kind").cloned();
-        let kind_text = kind.as_ref().and_then(Node::as_str).unwrap_or("Kustomization");
+        let kind_text = kind
+            .as_ref()
+            .and_then(Node::as_str)
+            .unwrap_or("Kustomization");
         self.component = kind_text == "Component";
         if !matches!(kind_text, "Kustomization" | "Component") {
             let place = kind.as_ref().map_or(self.place, |kind| kind.place);
@@ -408,10 +411,7 @@ impl Decoder<'_> {
             self.wrong(node, name, "a list");
             return None;
         };
-        let items = items
-            .iter()
-            .filter_map(|item| decode(self, item))
-            .collect();
+        let items = items.iter().filter_map(|item| decode(self, item)).collect();
         Some(Node::sequence(node.place, items))
     }
 

@@ -70,6 +70,31 @@ impl<'a> Kustomize<'a> {
         bases.insert(directory.to_owned(), level.clone());
     }
 
+    /// An object after some patches (a list as in `patches`): what a FluxInstance's
+    /// `spec.kustomize.patches` make of the Kustomization that it creates. Deleted: as it was.
+    pub fn patch_object(&self, node: &Node, patches: &Node) -> Node {
+        let budget = Cell::new(MAX_OBJECTS_TAKEN);
+        let scope = Scope {
+            kustomize: self,
+            files: self.files,
+            tree: self.tree,
+            directory: "",
+            component: false,
+            route: &[],
+            parent: None,
+            budget: &budget,
+        };
+        let mut level = Level {
+            objects: vec![Object::new(node.clone(), node.place)],
+            ..Level::default()
+        };
+        patch::apply(&scope, &mut level, &[], patches.items());
+        level
+            .objects
+            .pop()
+            .map_or_else(|| node.clone(), |object| object.node)
+    }
+
     /// Builds a directory: as kustomize does, or, with `options.flux`, as Flux builds a
     /// Kustomization with this path. The directory is written as in [`Tree`].
     pub fn build(&self, directory: &str, options: &BuildOptions) -> Build {
@@ -148,8 +173,7 @@ impl<'a> Kustomize<'a> {
                     Strictness::Strict
                 };
                 let mut reading = Reading::default();
-                let read =
-                    KustomizationFile::read(self.files, *first, strictness, &mut reading);
+                let read = KustomizationFile::read(self.files, *first, strictness, &mut reading);
                 level.files.insert(*first);
                 level.problems.append(&mut reading.problems);
                 ignored_fields.append(&mut reading.ignored);
@@ -159,7 +183,9 @@ impl<'a> Kustomize<'a> {
                 flux::generate(self.tree, directory, place?)
             }
             [] => {
-                level.problems.push(missing_root(self.tree, directory, place?));
+                level
+                    .problems
+                    .push(missing_root(self.tree, directory, place?));
                 return None;
             }
         };

@@ -18,12 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(repo: &Repo) -> Vec<Finding> {
-    repo.head
-        .flux
-        .clusters
-        .iter()
-        .flat_map(cycles)
-        .collect()
+    repo.head.flux.clusters.iter().flat_map(cycles).collect()
 }
 
 /// Why one Kustomization comes after another; the payload of an edge is an index into these.
@@ -43,10 +38,17 @@ fn cycles(cluster: &Cluster) -> Vec<Finding> {
             continue;
         }
         for dependency in &kustomization.spec.depends_on {
-            let Some(to) = cluster.find(&dependency.target).filter(|_| !dependency.unknown) else {
+            let Some(to) = cluster
+                .find(&dependency.target)
+                .filter(|_| !dependency.unknown)
+            else {
                 continue;
             };
-            edges.push(Edge { from, to, payload: reasons.len() });
+            edges.push(Edge {
+                from,
+                to,
+                payload: reasons.len(),
+            });
             reasons.push(Reason {
                 place: dependency.place,
                 text: format!("`{}` dependsOn `{}`", name(from), name(to)),
@@ -65,11 +67,17 @@ fn cycles(cluster: &Cluster) -> Vec<Finding> {
     // A child exists only after its parent is applied, and the parent only after what it dependsOn is ready.
     for (child, kustomization) in cluster.kustomizations.iter().enumerate() {
         let second_parent = cluster.repeated.iter().any(|(index, ..)| *index == child);
-        let Some(parent) = kustomization.parent.filter(|parent| *parent != child && !second_parent)
+        let Some(parent) = kustomization
+            .parent
+            .filter(|parent| *parent != child && !second_parent)
         else {
             continue;
         };
-        edges.push(Edge { from: child, to: parent, payload: reasons.len() });
+        edges.push(Edge {
+            from: child,
+            to: parent,
+            payload: reasons.len(),
+        });
         reasons.push(Reason {
             place: kustomization.place,
             text: format!("`{}` is made by `{}`", name(child), name(parent)),

@@ -20,7 +20,8 @@ fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for cluster in &repo.head.flux.clusters {
         let resource_set = cluster.objects().find(|(_, object)| {
-            object.node.str_at(&["kind"]) == Some("ResourceSet") && makes_kustomizations(&object.node)
+            object.node.str_at(&["kind"]) == Some("ResourceSet")
+                && makes_kustomizations(&object.node)
         });
         if resource_set.is_none() && cluster.unknown_kustomizations().is_some() {
             continue;
@@ -75,7 +76,10 @@ fn report(cluster: &Cluster, kustomization: &Kustomization, dependency: &Depende
     {
         return finding
             .help(format!("add `namespace: {}`", other.name.namespace))
-            .related(other.place, format!("`{}` is in another namespace", other.name));
+            .related(
+                other.place,
+                format!("`{}` is in another namespace", other.name),
+            );
     }
     let candidates = cluster
         .kustomizations
@@ -95,6 +99,8 @@ fn report(cluster: &Cluster, kustomization: &Kustomization, dependency: &Depende
                 None => finding,
             }
         }
-        None => finding.help("remove the entry, or add the Kustomization; until then this one is never reconciled"),
+        None => finding.help(
+            "remove the entry, or add the Kustomization; until then this one is never reconciled",
+        ),
     }
 }

@@ -28,9 +28,12 @@ fn check(repo: &Repo) -> Vec<Finding> {
         let yaml = repo.files.yaml(file);
         let in_kustomization_file = KUSTOMIZATION_FILE_NAMES.contains(&split(path).1);
         for duplicate in &yaml.duplicate_keys {
-            let is_object = yaml.documents.get(duplicate.document).is_some_and(|document| {
-                document.root.get("kind").is_some() && document.root.get("apiVersion").is_some()
-            });
+            let is_object = yaml
+                .documents
+                .get(duplicate.document)
+                .is_some_and(|document| {
+                    document.root.get("kind").is_some() && document.root.get("apiVersion").is_some()
+                });
             if !live && !is_object {
                 continue;
             }

@@ -29,7 +29,10 @@ fn check(repo: &Repo) -> Vec<Finding> {
                 RULE.name,
                 Severity::Error,
                 service.place,
-                format!("`{}` is defined a second time, and differently", service.name),
+                format!(
+                    "`{}` is defined a second time, and differently",
+                    service.name
+                ),
             )
             .help("rename one of the two, or delete the one that is out of date")
             .related(

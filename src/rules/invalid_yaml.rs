@@ -29,7 +29,11 @@ fn check(repo: &Repo) -> Vec<Finding> {
         if !live && (text.contains("{{") || text.contains("{%")) {
             continue;
         }
-        let severity = if live { Severity::Error } else { Severity::Info };
+        let severity = if live {
+            Severity::Error
+        } else {
+            Severity::Info
+        };
         let mut finding = Finding::new(
             RULE.name,
             severity,

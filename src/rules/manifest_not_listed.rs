@@ -27,7 +27,9 @@ fn check(repo: &Repo) -> Vec<Finding> {
     for (directory, file) in &repo.head.live.directories {
         let Some(kustomization) = file else { continue };
         for (name, child) in repo.head.tree.children(directory) {
-            let Child::File(manifest) = child else { continue };
+            let Child::File(manifest) = child else {
+                continue;
+            };
             let path = join_name(directory, name);
             if !is_yaml(name)
                 || KUSTOMIZATION_FILE_NAMES.contains(&name)
@@ -124,9 +126,7 @@ fn referenced_paths(repo: &Repo) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (directory, _) in std::iter::once("")
         .chain(repo.head.tree.directories())
-        .filter_map(|directory| {
-            Some((directory, kustomization_file(&repo.head.tree, directory)?))
-        })
+        .filter_map(|directory| Some((directory, kustomization_file(&repo.head.tree, directory)?)))
     {
         if let Some(file) = kustomization_file(&repo.head.tree, directory)
             && let Some(document) = repo.files.yaml(file).documents.first()

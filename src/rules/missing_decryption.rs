@@ -95,9 +95,10 @@ fn undecrypted(
     match sibling {
         Some((place, name)) => finding.related(place, format!("`{name}` gets its decryption here")),
         None => match parent_decryption(cluster, kustomization) {
-            Some(place) => {
-                finding.related(place, "the parent's own decryption is not inherited by its children")
-            }
+            Some(place) => finding.related(
+                place,
+                "the parent's own decryption is not inherited by its children",
+            ),
             None => finding,
         },
     }
@@ -159,7 +160,9 @@ fn where_to_add(
     let patched = cluster
         .kustomizations
         .iter()
-        .filter(|sibling| sibling.parent == kustomization.parent && sibling.name != kustomization.name)
+        .filter(|sibling| {
+            sibling.parent == kustomization.parent && sibling.name != kustomization.name
+        })
         .filter_map(|sibling| {
             let decryption = sibling.node.at(&["spec", "decryption"])?;
             let written_itself = decryption.place.file == sibling.origin.file
@@ -174,7 +177,8 @@ fn where_to_add(
             .patches
             .iter()
             .find(|patch| {
-                patch.content.file == decryption.file && patch.content.span.contains(decryption.span)
+                patch.content.file == decryption.file
+                    && patch.content.span.contains(decryption.span)
             })
         && let Some(list) = enclosing_list(repo, patch.entry)
     {
@@ -204,5 +208,13 @@ fn distance(cluster: &Cluster, index: usize, sibling: &Kustomization) -> usize {
 /// The decryption that the parent itself has.
 fn parent_decryption(cluster: &Cluster, kustomization: &Kustomization) -> Option<Place> {
     let parent = &cluster.kustomizations[kustomization.parent?];
-    Some(parent.node.entry("spec")?.value.entry("decryption")?.key.place)
+    Some(
+        parent
+            .node
+            .entry("spec")?
+            .value
+            .entry("decryption")?
+            .key
+            .place,
+    )
 }

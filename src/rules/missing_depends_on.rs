@@ -118,7 +118,9 @@ impl View<'_> {
             return Vec::new();
         };
         let own = &self.cluster.kustomizations[index];
-        let before = cluster.find(&own.name).or_else(|| self.replaced(cluster, number));
+        let before = cluster
+            .find(&own.name)
+            .or_else(|| self.replaced(cluster, number));
         let Some(before) = before else {
             return Vec::new();
         };
@@ -146,7 +148,9 @@ impl View<'_> {
             .filter(|(_, kustomization)| self.cluster.find(&kustomization.name).is_none())
             .find(|(_, kustomization)| match &kustomization.location {
                 Location::Directory(path) => {
-                    *path == self.set.parent || *path == directory || path.starts_with(&format!("{directory}/"))
+                    *path == self.set.parent
+                        || *path == directory
+                        || path.starts_with(&format!("{directory}/"))
                 }
                 _ => false,
             })
@@ -158,7 +162,8 @@ impl View<'_> {
         let mut common: Option<BTreeSet<NamespacedName>> = None;
         let mut seen_in = Vec::new();
         for (other_index, other) in self.repo.head.flux.clusters.iter().enumerate() {
-            if other_index == self.cluster_index || !self.set.one_kustomization_a_wave(other_index) {
+            if other_index == self.cluster_index || !self.set.one_kustomization_a_wave(other_index)
+            {
                 continue;
             }
             let Some((_, index)) = self
@@ -239,11 +244,9 @@ impl View<'_> {
         wanted: &[(NamespacedName, String)],
     ) -> Option<Finding> {
         let kustomization = &self.cluster.kustomizations[index];
-        let unsure = kustomization
-            .spec
-            .depends_on
-            .iter()
-            .any(|dependency| dependency.unknown || self.cluster.find(&dependency.target).is_none());
+        let unsure = kustomization.spec.depends_on.iter().any(|dependency| {
+            dependency.unknown || self.cluster.find(&dependency.target).is_none()
+        });
         if wanted.is_empty() || unsure || matches!(kustomization.location, Location::Missing(_)) {
             return None;
         }

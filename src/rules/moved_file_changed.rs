@@ -131,6 +131,8 @@ fn first_difference(before: &str, after: &str) -> usize {
 fn at_least_one(span: Span, text: &str) -> Span {
     Span {
         start: span.start,
-        end: span.end.max(span.start + u32::from((span.start as usize) < text.len())),
+        end: span
+            .end
+            .max(span.start + u32::from((span.start as usize) < text.len())),
     }
 }

@@ -78,7 +78,10 @@ fn judge(repo: &Repo, entry: Entry) -> Option<Finding> {
         RULE.name,
         severity,
         place,
-        format!("patch target {} selects no object: kustomize drops the patch silently", describe(target)),
+        format!(
+            "patch target {} selects no object: kustomize drops the patch silently",
+            describe(target)
+        ),
     )
     .help(help);
     if let Some((id, place)) = related {
@@ -90,7 +93,10 @@ fn judge(repo: &Repo, entry: Entry) -> Option<Finding> {
 
 /// True if the text, as a regular expression, can only match itself.
 fn is_literal(text: &str) -> bool {
-    !text.is_empty() && !text.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '^', '$', '\\'])
+    !text.is_empty()
+        && !text.contains([
+            '*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '^', '$', '\\',
+        ])
 }
 
 /// `Kustomization apps-wave-0`, as far as the target says.
@@ -128,14 +134,18 @@ fn explain<'a>(
             .iter()
             .find(|(id, _)| id.kind.eq_ignore_ascii_case(written))
             .map(|(id, _)| id.kind.as_str());
-        let near = same_but_case.or_else(|| near::nearest(written, kinds)).map(str::to_owned);
+        let near = same_but_case
+            .or_else(|| near::nearest(written, kinds))
+            .map(str::to_owned);
         let related = near
             .as_ref()
             .and_then(|near| candidates.iter().find(|(id, _)| id.kind == *near))
             .copied();
         let help = match near {
             Some(near) => format!("write `kind: {near}`"),
-            None => format!("no object of kind `{written}` is built here: remove the patch, or add the object"),
+            None => format!(
+                "no object of kind `{written}` is built here: remove the patch, or add the object"
+            ),
         };
         return (kind.place, help, related);
     }
@@ -144,7 +154,9 @@ fn explain<'a>(
             && let Some(written) = field.as_str().filter(|text| is_literal(text))
         {
             let other = candidates.iter().find(|(id, _)| {
-                value("kind").and_then(Node::as_str).is_none_or(|kind| id.kind == kind)
+                value("kind")
+                    .and_then(Node::as_str)
+                    .is_none_or(|kind| id.kind == kind)
                     && literal.is_none_or(|name| id.name == name)
             });
             let Some(other) = other else { continue };
@@ -156,7 +168,9 @@ fn explain<'a>(
             let effective = key != "namespace" || other.0.effective_namespace() != written;
             if actual != written && effective {
                 let help = if actual.is_empty() {
-                    format!("remove `{key}: {written}`: the object has none when the patch is applied")
+                    format!(
+                        "remove `{key}: {written}`: the object has none when the patch is applied"
+                    )
                 } else {
                     format!("write `{key}: {actual}`, or leave `{key}` out")
                 };
@@ -166,16 +180,26 @@ fn explain<'a>(
     }
     if let (Some(field), Some(written)) = (value("name"), literal) {
         let of_kind = |(id, _): &&&(ObjectId, Place)| {
-            value("kind").and_then(Node::as_str).is_none_or(|kind| id.kind == kind)
+            value("kind")
+                .and_then(Node::as_str)
+                .is_none_or(|kind| id.kind == kind)
         };
         let near = near::nearest(
             written,
-            candidates.iter().filter(of_kind).map(|(id, _)| id.name.as_str()),
+            candidates
+                .iter()
+                .filter(of_kind)
+                .map(|(id, _)| id.name.as_str()),
         )
         .map(str::to_owned);
         let related = near
             .as_ref()
-            .and_then(|near| candidates.iter().filter(of_kind).find(|(id, _)| id.name == *near))
+            .and_then(|near| {
+                candidates
+                    .iter()
+                    .filter(of_kind)
+                    .find(|(id, _)| id.name == *near)
+            })
             .copied();
         let help = match near {
             Some(near) => format!("write `name: {near}`"),
@@ -188,7 +212,11 @@ fn explain<'a>(
         .or_else(|| value("annotationSelector"))
         .or_else(|| value("kind"))
         .map_or(target.place, |field| field.place);
-    (place, "remove the patch, or correct its target".to_owned(), None)
+    (
+        place,
+        "remove the patch, or correct its target".to_owned(),
+        None,
+    )
 }
 
 /// True if the same patch, at the same place of its file's base version, hit objects that

@@ -42,14 +42,21 @@ fn judge(tree: &Tree, cluster: &Cluster, kustomization: &Kustomization) -> Optio
             format!("name its directory: `path: ./{}`", split(path).0),
         ),
         Location::Missing(_) if written.contains('\\') => (
-            format!("path `{written}` of `{}` has backslashes, which are no separators for Flux", kustomization.name),
+            format!(
+                "path `{written}` of `{}` has backslashes, which are no separators for Flux",
+                kustomization.name
+            ),
             format!("write `path: {}`", written.replace('\\', "/")),
         ),
         Location::Missing(path) => (
-            format!("path `{written}` of `{}` is not in this repository", kustomization.name),
+            format!(
+                "path `{written}` of `{}` is not in this repository",
+                kustomization.name
+            ),
             match nearest_directory(tree, path) {
                 Some(near) => format!("write `path: ./{near}`"),
-                None => "correct the path; until then nothing of it is applied, and nothing pruned".to_owned(),
+                None => "correct the path; until then nothing of it is applied, and nothing pruned"
+                    .to_owned(),
             },
         ),
         _ => return None,

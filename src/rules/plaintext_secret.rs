@@ -102,9 +102,17 @@ fn is_placeholder(text: &str) -> bool {
     if text.is_empty() || text.starts_with("ENC[") {
         return true;
     }
-    let is_reference = ["<path:", "vault:", "ref+", "op://", "{{", "<<", "secretref:"]
-        .iter()
-        .any(|start| text.starts_with(start))
+    let is_reference = [
+        "<path:",
+        "vault:",
+        "ref+",
+        "op://",
+        "{{",
+        "<<",
+        "secretref:",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
         || text.starts_with('<') && text.ends_with('>') && !text.contains(char::is_whitespace);
     is_reference || is_only_variables(text)
 }
@@ -132,8 +140,22 @@ fn is_only_variables(text: &str) -> bool {
 /// Keys whose values are no secrets.
 fn is_public_key_name(key: &str) -> bool {
     const NAMES: [&str; 16] = [
-        "username", "user", "clientid", "appid", "email", "url", "host", "hostname", "port",
-        "endpoint", "region", "bucket", "type", "name", "ca.crt", "known_hosts",
+        "username",
+        "user",
+        "clientid",
+        "appid",
+        "email",
+        "url",
+        "host",
+        "hostname",
+        "port",
+        "endpoint",
+        "region",
+        "bucket",
+        "type",
+        "name",
+        "ca.crt",
+        "known_hosts",
     ];
     let plain: String = key
         .to_ascii_lowercase()
@@ -151,8 +173,13 @@ fn is_public_key_name(key: &str) -> bool {
 fn is_public(text: &str) -> bool {
     let text = text.trim_start();
     [
-        "ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "age1", "-----BEGIN CERTIFICATE-----",
-        "-----BEGIN PUBLIC KEY-----", "-----BEGIN PGP PUBLIC KEY BLOCK-----",
+        "ssh-rsa ",
+        "ssh-ed25519 ",
+        "ecdsa-sha2-",
+        "age1",
+        "-----BEGIN CERTIFICATE-----",
+        "-----BEGIN PUBLIC KEY-----",
+        "-----BEGIN PGP PUBLIC KEY BLOCK-----",
     ]
     .iter()
     .any(|start| text.starts_with(start))
@@ -162,9 +189,13 @@ fn is_public(text: &str) -> bool {
 fn report(repo: &Repo, path: &str, secret: &Node, entry: &Entry) -> Finding {
     let name = secret.str_at(&["metadata", "name"]).unwrap_or("?");
     let help = if a_creation_rule_matches(repo, path) {
-        format!("encrypt it: `sops encrypt --in-place {path}`; and change the value, since it stays in git's history")
+        format!(
+            "encrypt it: `sops encrypt --in-place {path}`; and change the value, since it stays in git's history"
+        )
     } else {
-        format!("encrypt it with SOPS, or take it from a secret store; and change the value, since it stays in git's history ({path})")
+        format!(
+            "encrypt it with SOPS, or take it from a secret store; and change the value, since it stays in git's history ({path})"
+        )
     };
     Finding::new(
         RULE.name,

@@ -14,7 +14,8 @@ pub(super) fn findings(
     rule: &'static str,
     wanted: &dyn Fn(ProblemKind) -> bool,
 ) -> Vec<Finding> {
-    let mut found: BTreeMap<(Place, String), (&Problem, Vec<String>, Vec<String>)> = BTreeMap::new();
+    let mut found: BTreeMap<(Place, String), (&Problem, Vec<String>, Vec<String>)> =
+        BTreeMap::new();
     for cluster in &repo.head.flux.clusters {
         for kustomization in &cluster.kustomizations {
             for problem in &kustomization.build.problems {
@@ -35,8 +36,12 @@ pub(super) fn findings(
     found
         .into_values()
         .map(|(problem, clusters, kustomizations)| {
-            let mut finding =
-                Finding::new(rule, Severity::Error, problem.place, problem.message.clone());
+            let mut finding = Finding::new(
+                rule,
+                Severity::Error,
+                problem.place,
+                problem.message.clone(),
+            );
             let stops = format!(
                 "until then nothing of Kustomization {} is applied",
                 super::support::list(
@@ -44,7 +49,10 @@ pub(super) fn findings(
                         .iter()
                         .take(3)
                         .map(|name| format!("`{name}`"))
-                        .chain((kustomizations.len() > 3).then(|| format!("{} more", kustomizations.len() - 3)))
+                        .chain(
+                            (kustomizations.len() > 3)
+                                .then(|| format!("{} more", kustomizations.len() - 3))
+                        )
                         .collect::<Vec<_>>()
                 )
             );

@@ -96,9 +96,25 @@ fn list_key(node: &Node, entry: Place) -> Option<Place> {
 /// True for a path that no cluster reaches on purpose: archives, examples, tests, templates.
 pub(super) fn is_set_aside(path: &str) -> bool {
     const NAMES: [&str; 19] = [
-        "archive", "archived", "archives", "attic", "deprecated", "disabled", "docs", "example",
-        "examples", "fixtures", "hack", "old", "sample", "samples", "template", "templates",
-        "test", "testdata", "tests",
+        "archive",
+        "archived",
+        "archives",
+        "attic",
+        "deprecated",
+        "disabled",
+        "docs",
+        "example",
+        "examples",
+        "fixtures",
+        "hack",
+        "old",
+        "sample",
+        "samples",
+        "template",
+        "templates",
+        "test",
+        "testdata",
+        "tests",
     ];
     path.split('/').any(|name| {
         let name = name.trim_start_matches(['.', '_']).to_ascii_lowercase();

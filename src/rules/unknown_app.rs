@@ -77,7 +77,9 @@ pub(super) fn unclaimed<'a>(repo: &'a Repo) -> Vec<Unclaimed<'a>> {
             .waves
             .iter()
             .flat_map(|(number, wave)| {
-                wave.placements.iter().map(move |placement| (*number, placement))
+                wave.placements
+                    .iter()
+                    .map(move |placement| (*number, placement))
             })
             .filter(|(_, placement)| placement.service.is_some() || has_an_app(repo, placement))
             .collect();
@@ -92,7 +94,10 @@ pub(super) fn unclaimed<'a>(repo: &'a Repo) -> Vec<Unclaimed<'a>> {
             if placement.service.is_some() {
                 continue;
             }
-            let name = last_name(&placement.path).split('.').next().unwrap_or_default();
+            let name = last_name(&placement.path)
+                .split('.')
+                .next()
+                .unwrap_or_default();
             let names = unplaced
                 .iter()
                 .map(|index| waves.catalog.services[*index].name.as_str());
@@ -117,10 +122,9 @@ fn has_an_app(repo: &Repo, placement: &Placement) -> bool {
     !is_external
         && placement.files.iter().any(|file| {
             repo.files.yaml(*file).seen().any(|document| {
-                document
-                    .root
-                    .str_at(&["kind"])
-                    .is_some_and(|kind| !KINDS_WITHOUT_AN_APP.contains(&kind) && kind != "Kustomization")
+                document.root.str_at(&["kind"]).is_some_and(|kind| {
+                    !KINDS_WITHOUT_AN_APP.contains(&kind) && kind != "Kustomization"
+                })
             })
         })
 }

@@ -44,7 +44,10 @@ fn check(repo: &Repo) -> Vec<Finding> {
                     RULE.name,
                     Severity::Error,
                     dependency.place,
-                    format!("`{}` depends on `{name}`, which is no service of the catalog", service.name),
+                    format!(
+                        "`{}` depends on `{name}`, which is no service of the catalog",
+                        service.name
+                    ),
                 )
                 .help(help)
                 .related(service.place, format!("`{}` is defined here", service.name)),
@@ -67,7 +70,9 @@ fn external_names<'a>(repo: &'a Repo) -> BTreeSet<&'a str> {
     for cluster in &repo.head.flux.clusters {
         for kustomization in &cluster.kustomizations {
             let in_set = kustomization.directory().is_some_and(|directory| {
-                waves.wave_of(&format!("{directory}/kustomization.yaml")).is_some()
+                waves
+                    .wave_of(&format!("{directory}/kustomization.yaml"))
+                    .is_some()
             });
             if !in_set {
                 names.insert(kustomization.name.name.as_str());

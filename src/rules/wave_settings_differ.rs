@@ -131,7 +131,11 @@ fn odd_one_out(
                 repo,
                 cluster,
                 sibling,
-                if field == "substituteFrom" { "postBuild" } else { field },
+                if field == "substituteFrom" {
+                    "postBuild"
+                } else {
+                    field
+                },
             ),
             format!("`{}` of wave {sibling_number}", sibling.name),
         )

@@ -57,7 +57,10 @@ fn report(
         RULE.name,
         Severity::Error,
         place,
-        format!("no Kustomization applies {directory}, while other waves of {}{{n}} are applied", set.name),
+        format!(
+            "no Kustomization applies {directory}, while other waves of {}{{n}} are applied",
+            set.name
+        ),
     )
     .cluster(&cluster.path);
     let neighbour = set

@@ -139,23 +139,26 @@ fn depends_upwards(
         })
     };
     let mut findings = Vec::new();
-    let mut report = |what: &str, place: Place, number: u64, target: &NamespacedName, upper: u64| {
-        findings.push(
-            Finding::new(
-                RULE.name,
-                Severity::Error,
-                place,
-                format!("{what} of wave {number} depends on `{target}` of wave {upper}"),
-            )
-            .help(format!(
-                "move it to wave {upper} or above, or move `{target}` down"
-            ))
-            .cluster(&cluster.path),
-        );
-    };
+    let mut report =
+        |what: &str, place: Place, number: u64, target: &NamespacedName, upper: u64| {
+            findings.push(
+                Finding::new(
+                    RULE.name,
+                    Severity::Error,
+                    place,
+                    format!("{what} of wave {number} depends on `{target}` of wave {upper}"),
+                )
+                .help(format!(
+                    "move it to wave {upper} or above, or move `{target}` down"
+                ))
+                .cluster(&cluster.path),
+            );
+        };
     let releases = helm_releases(cluster);
     for (index, kustomization) in cluster.kustomizations.iter().enumerate() {
-        let Some(number) = wave_of(index) else { continue };
+        let Some(number) = wave_of(index) else {
+            continue;
+        };
         for dependency in &kustomization.spec.depends_on {
             let upper = cluster.find(&dependency.target).and_then(wave_of);
             if let Some(upper) = upper.filter(|upper| *upper > number) {
@@ -178,7 +181,13 @@ fn depends_upwards(
                     .find(|(other, ..)| other == target)
                     .and_then(|(_, owner, _)| wave_of(*owner));
                 if let Some(upper) = upper.filter(|upper| *upper > number) {
-                    report(&format!("HelmRelease `{name}`"), *place, number, target, upper);
+                    report(
+                        &format!("HelmRelease `{name}`"),
+                        *place,
+                        number,
+                        target,
+                        upper,
+                    );
                 }
             }
         }

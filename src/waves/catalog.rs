@@ -68,8 +68,7 @@ impl Catalog {
         match self.names.get(&service.name) {
             Some(first) => self.duplicates.push((*first, service)),
             None => {
-                self.names
-                    .insert(service.name.clone(), self.services.len());
+                self.names.insert(service.name.clone(), self.services.len());
                 self.services.push(service);
             }
         }

@@ -34,11 +34,20 @@ pub enum PlacementKind {
 }
 
 /// Everything in a wave's directory.
-pub fn placements(files: &Files, tree: &Tree, catalog: &Catalog, directory: &str) -> Vec<Placement> {
+pub fn placements(
+    files: &Files,
+    tree: &Tree,
+    catalog: &Catalog,
+    directory: &str,
+) -> Vec<Placement> {
     let mut found = Vec::new();
     collect(files, tree, catalog, directory, &mut found);
     if let Some(file) = kustomization_file(tree, directory) {
-        let root = files.yaml(file).documents.first().map(|document| &document.root);
+        let root = files
+            .yaml(file)
+            .documents
+            .first()
+            .map(|document| &document.root);
         let listed = ["resources", "bases", "components"]
             .into_iter()
             .filter_map(|key| root?.get(key))
@@ -69,7 +78,9 @@ fn collect(
                         place: Place::file_start(file),
                         files: vec![file],
                         kind: PlacementKind::File,
-                        service: catalog.claim(name).or_else(|| by_label(files, catalog, file)),
+                        service: catalog
+                            .claim(name)
+                            .or_else(|| by_label(files, catalog, file)),
                         path,
                     });
                 }

@@ -170,7 +170,9 @@ pub fn wave_sets(
             parent,
             stem,
             claimed: false,
-            after: configured.map(|waves| waves.after.clone()).unwrap_or_default(),
+            after: configured
+                .map(|waves| waves.after.clone())
+                .unwrap_or_default(),
             depths: BTreeMap::new(),
         };
         if !catalog.is_empty() {
@@ -216,7 +218,8 @@ fn is_wave_set(set: &WaveSet, clusters: &[Cluster]) -> bool {
     if says_wave && applied.iter().any(|count| *count >= 2) {
         return true;
     }
-    (0..clusters.len()).any(|cluster| applied[cluster] >= 2 && mostly_ordered(set, clusters, cluster))
+    (0..clusters.len())
+        .any(|cluster| applied[cluster] >= 2 && mostly_ordered(set, clusters, cluster))
 }
 
 fn mostly_ordered(set: &WaveSet, clusters: &[Cluster], cluster: usize) -> bool {

@@ -19,7 +19,8 @@ use super::nearby;
 use super::scope;
 use super::transform::refusal;
 use super::{Gap, GapEffect, ObjectId, PatchUse, Problem};
-use crate::source::Place;
+use crate::source::{Place, Span};
+use crate::tree::join;
 use crate::yaml::Node;
 
 /// At most this many objects are offered as what a patch may have meant.
@@ -247,7 +248,10 @@ impl Phase<'_, '_> {
                         help,
                         ..refusal(
                             place,
-                            format!("{wanted} ({}) is not there to be patched", wanted.api_version()),
+                            format!(
+                                "{wanted} ({}) is not there to be patched",
+                                wanted.api_version()
+                            ),
                         )
                     });
                 }
@@ -298,7 +302,10 @@ impl Phase<'_, '_> {
             }
             Err(error) => {
                 let id = object.id();
-                self.refuse(error.place, format!("{id} cannot be patched: {}", error.message));
+                self.refuse(
+                    error.place,
+                    format!("{id} cannot be patched: {}", error.message),
+                );
                 false
             }
         }
@@ -331,7 +338,10 @@ impl Phase<'_, '_> {
             self.offer_candidates(target, &mut used);
         }
         let renames = json::written_paths(operations).any(|path| {
-            matches!(path, "/kind" | "/apiVersion" | "/metadata" | "/metadata/name" | "/metadata/namespace")
+            matches!(
+                path,
+                "/kind" | "/apiVersion" | "/metadata" | "/metadata/name" | "/metadata/namespace"
+            )
         });
         for at in selected {
             let object = &mut self.level.objects[at];
@@ -355,9 +365,25 @@ impl Phase<'_, '_> {
         self.level.patches.push(used);
     }
 
+    /// Where a patch's content is written: its inline text, or its whole file.
+    fn content_place(&self, entry: &Node) -> Place {
+        if let Some(patch) = text_field(entry, "patch") {
+            return patch.place;
+        }
+        let path = text_field(entry, "path").unwrap_or(entry);
+        path.as_str()
+            .and_then(|path| join(self.scope.directory, path))
+            .and_then(|path| self.scope.tree.file(&path))
+            .map_or(entry.place, |file| Place {
+                file,
+                span: Span::new(0, self.scope.files.text(file).len()),
+            })
+    }
+
     fn start_use(&self, entry: &Node, target: Option<&Node>) -> PatchUse {
         PatchUse {
             entry: entry.place,
+            content: self.content_place(entry),
             target: target.cloned(),
             written_name: None,
             deletes: false,
@@ -379,8 +405,7 @@ impl Phase<'_, '_> {
             }
         };
         let objects = &self.level.objects;
-        let selects =
-            |at: &usize| selector.selects(&objects[*at], self.index.id(*at));
+        let selects = |at: &usize| selector.selects(&objects[*at], self.index.id(*at));
         Some(match selector.literal_name() {
             Some(name) => self.index.named(name).filter(selects).collect(),
             None => self.index.all().filter(selects).collect(),
@@ -401,7 +426,12 @@ impl Phase<'_, '_> {
             .all()
             .filter(|at| fits(self.index.id(*at)))
             .take(MAX_CANDIDATES)
-            .map(|at| (self.index.id(at).clone(), self.level.objects[at].name_place()))
+            .map(|at| {
+                (
+                    self.index.id(at).clone(),
+                    self.level.objects[at].name_place(),
+                )
+            })
             .collect()
     }
 }
@@ -437,7 +467,10 @@ fn restore(node: &mut Node, path: &[&str], value: Option<Node>) {
     };
     let mut parent = node;
     for key in parents {
-        if parent.get_mut(key).is_none_or(|child| child.as_mapping().is_none()) {
+        if parent
+            .get_mut(key)
+            .is_none_or(|child| child.as_mapping().is_none())
+        {
             let Some(value) = &value else {
                 return;
             };
