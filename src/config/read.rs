@@ -374,7 +374,7 @@ mod tests {
 
     const FULL: &str = r#"
 flux-version: "2.8"
-exclude: ["archive/**", hack/]
+exclude: ["archive/**", /hack/]
 clusters:
   - path: ./clusters/prod/
     role: design-only
@@ -586,6 +586,25 @@ per-path: [{paths: ["sandbox/**"], rules: {plaintext-secret: warning}}]
             "? ".repeat(100_000),
         ] {
             error(&text);
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn any_text_is_read_or_refused_with_a_place(pieces in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "exclude: ", "clusters:", "waves: ", "rules: ", "per-path: ", "paths: ", "dir: ",
+                "path: ", "a/{n}", "[", "]", "{", "}", "- ", "\n", "\n  ", ", ", ": ", "off", "2.9",
+                "ü", "\t", "\r\n", "&a ", "*a", "'", "\"", "# x", "---\n", "!!str ", "<<: ", "null", "**",
+            ]), 0..25,
+        )) {
+            if let Err(error) = Config::parse(&pieces.concat(), "c.yaml") {
+                let at = error.at.unwrap();
+                proptest::prop_assert!(at.line >= 1 && at.column >= 1);
+                proptest::prop_assert!(!error.message.is_empty());
+            }
         }
     }
 }
