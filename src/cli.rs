@@ -134,7 +134,9 @@ pub struct CheckArgs {
 #[derive(Debug, Default, Args)]
 pub struct RepositoryArgs {
     /// The repository, or a directory in it, taken as the root of the tree
-    #[arg(value_name = "DIR", help_heading = "Input")]
+    ///
+    /// Default: the top of the work tree.
+    #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// What to read of it.
     #[command(flatten)]

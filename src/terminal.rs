@@ -180,9 +180,54 @@ impl<W: Write> Write for UntilClosed<W> {
     }
 }
 
-/// Standard output, buffered; the only way to it. Must be flushed at the end.
-pub fn stdout() -> io::BufWriter<UntilClosed<io::Stdout>> {
-    io::BufWriter::with_capacity(1 << 16, UntilClosed::new(io::stdout()))
+/// Bytes that are collected before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// Where a command's result goes, buffered. Must be flushed at the end, so that an error is seen.
+#[derive(Debug)]
+pub enum Output {
+    /// Standard output, which may be closed early.
+    Stdout(io::BufWriter<UntilClosed<io::Stdout>>),
+    /// The file of `--output`.
+    File(io::BufWriter<std::fs::File>),
+}
+
+impl Output {
+    /// Standard output, or a file that is made or overwritten.
+    ///
+    /// # Errors
+    /// A file that cannot be made.
+    pub fn open(file: Option<&std::path::Path>) -> io::Result<Self> {
+        Ok(match file {
+            Some(path) => Self::File(io::BufWriter::with_capacity(
+                BUFFER,
+                std::fs::File::create(path)?,
+            )),
+            None => Self::stdout(),
+        })
+    }
+
+    /// Standard output; the only way to it.
+    pub fn stdout() -> Self {
+        let writer = UntilClosed::new(io::stdout());
+        Self::Stdout(io::BufWriter::with_capacity(BUFFER, writer))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(writer) => writer.write(bytes),
+            Self::File(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(writer) => writer.flush(),
+            Self::File(writer) => writer.flush(),
+        }
+    }
 }
 
 /// How a run that could run ended.
@@ -266,6 +311,17 @@ mod tests {
             }
         }
         assert!(UntilClosed::new(Full).write_all(b"text").is_err());
+    }
+
+    #[test]
+    fn output_goes_to_the_file_asked_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("report.json");
+        let mut output = Output::open(Some(&path)).unwrap();
+        output.write_all(b"{}").unwrap();
+        output.flush().unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
+        assert!(Output::open(Some(&path.join("below-a-file"))).is_err());
     }
 
     #[test]

@@ -113,6 +113,7 @@ impl Patterns {
             if paths {
                 let clean = pattern
                     .strip_prefix("./")
+                    .or(pattern.strip_prefix('/'))
                     .unwrap_or(pattern)
                     .trim_end_matches('/');
                 add(clean)?;

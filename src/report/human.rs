@@ -91,7 +91,7 @@ fn draw(
         .collect();
 
     // Without any text the frame would leave out the severity and the rule too.
-    let message = match finding.message.as_str() {
+    let message = match finding.message.trim() {
         "" => "(no message)".to_owned(),
         message => visible(message),
     };

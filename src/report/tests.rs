@@ -562,6 +562,7 @@ proptest::proptest! {
         message in any_text(),
         start in 0usize..30,
         length in 0usize..30,
+        other in 0usize..30,
     ) {
         let case = Case::new(&[(&path, &content)], &[]);
         let file = case.head.file(&path).unwrap();
@@ -569,6 +570,7 @@ proptest::proptest! {
         let finding = Finding::new("wrong-wave", Severity::Error, place, message.clone())
             .help(message.clone())
             .related(place, message.clone())
+            .related(Place { file, span: Span::new(other, other + length) }, message.clone())
             .related(Place::file_start(file), message.clone())
             .cluster(message.clone());
         let report = case.report(vec![finding.clone(), finding], 2);

@@ -68,10 +68,15 @@ pub(super) fn is_yaml(path: &str) -> bool {
     path.ends_with(".yaml") || path.ends_with(".yml")
 }
 
+/// True if the path is that of a Markdown file.
+pub(super) fn is_markdown(path: &str) -> bool {
+    path.ends_with(".md") || path.ends_with(".markdown")
+}
+
 fn language(path: &str) -> Language {
     if is_yaml(path) {
         Language::Yaml
-    } else if path.ends_with(".md") || path.ends_with(".markdown") {
+    } else if is_markdown(path) {
         Language::Markdown
     } else {
         Language::Other

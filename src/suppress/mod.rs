@@ -25,6 +25,11 @@ use crate::yaml::{Node, Style, Value};
 /// The rule that reports useless ignores.
 pub const UNUSED_IGNORE: &str = "unused-ignore";
 
+/// True for the files whose ignores are to be judged even if no finding points at them: YAML and Markdown.
+pub fn may_hold_ignores(path: &str) -> bool {
+    directive::is_yaml(path) || directive::is_markdown(path)
+}
+
 /// What inline ignores leave.
 #[derive(Debug, Default)]
 pub struct Remaining {

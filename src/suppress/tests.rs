@@ -289,3 +289,21 @@ fn a_block_scalar_in_a_list_is_ignored_above_its_entry() {
     let found = [("wrong-wave", 5), ("wrong-wave", 6)];
     assert_eq!(run("a.yaml", text, &found), (vec![6], 1, NONE));
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn any_text_is_searched_for_ignores(pieces in proptest::collection::vec(
+        proptest::sample::select(vec![
+            "# wavelint: ignore[wrong-wave] why", "# wavelint: ignore-file[waves]", "#wavelint:ignore", "<!--",
+            " wavelint: ignore[", "-->", "]", "\n", "\r\n", "a: 1", " ", "|\n", ">-\n  ", "ü", "\u{feff}",
+            "---\n", "```", "`", "\t", "- ", "\"", "#", "{", "\u{2028}", "é: ",
+        ]), 0..25,
+    ), line in 1usize..8) {
+        let text = pieces.concat();
+        for path in ["a.yaml", "README.md", ".env"] {
+            run(path, &text, &[("wrong-wave", line), ("unknown-app", 1)]);
+        }
+    }
+}
