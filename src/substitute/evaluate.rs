@@ -39,6 +39,7 @@ pub fn evaluate<'v>(text: &str, strict: bool, lookup: &dyn Fn(&str) -> Lookup<'v
             output: String::with_capacity(text.len()),
             budget: Budget::default(),
             open: Vec::new(),
+            closing: 0,
             unknown: false,
         }
         .run(&template),
@@ -62,6 +63,8 @@ struct Evaluation<'a, 'v> {
     output: String,
     budget: Budget,
     open: Vec<Frame>,
+    /// The reference that was closed last.
+    closing: usize,
     unknown: bool,
 }
 
@@ -94,7 +97,11 @@ impl Evaluation<'_, '_> {
                         too_large = true;
                         self.mark_unknown();
                     }
-                    Err(Stop::Error(error)) => return Outcome::Error(error),
+                    Err(Stop::Refused(reason)) => {
+                        let range = template.expressions[self.closing].range.clone();
+                        let error = SubstitutionError::new(self.text, range, reason);
+                        return Outcome::Error(error);
+                    }
                 },
             }
         }
@@ -116,18 +123,12 @@ impl Evaluation<'_, '_> {
         let Some(frame) = self.open.pop() else {
             return Ok(());
         };
+        self.closing = frame.expression;
         let expression = &template.expressions[frame.expression];
-        let error = |reason| {
-            Stop::Error(SubstitutionError::new(
-                self.text,
-                expression.range.clone(),
-                reason,
-            ))
-        };
         let value = match (self.lookup)(expression.name) {
             Lookup::Value(value) => value,
             Lookup::Unset if self.strict && expression.operator != Operator::Default => {
-                return Err(error(Reason::NotSet));
+                return Err(Stop::Refused(Reason::NotSet));
             }
             Lookup::Unset => "",
             Lookup::Unknown => {
@@ -163,9 +164,6 @@ impl Evaluation<'_, '_> {
                 argument(1),
                 &mut self.budget,
             )?
-        };
-        let Some(result) = result else {
-            return Err(error(Reason::CutsCharacter));
         };
         self.budget.spend(result.len())?;
         self.output.truncate(frame.start);

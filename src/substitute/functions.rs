@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::grammar::{Operator, SubstitutionError};
+use super::grammar::{Operator, Reason};
 
 /// Bytes and comparisons that one text may cost; an object of Kubernetes has at most 1.5 MiB.
 const MAX_WORK: usize = 1 << 26;
@@ -11,8 +11,8 @@ const MAX_WORK: usize = 1 << 26;
 pub(super) enum Stop {
     /// It would cost more than is sensible.
     TooLarge,
-    /// Flux refuses the text.
-    Error(SubstitutionError),
+    /// Flux refuses the reference.
+    Refused(Reason),
 }
 
 /// What an evaluation has cost so far.
@@ -29,22 +29,19 @@ impl Budget {
     }
 }
 
-/// The value after the operator; `None` if a substring cuts a character.
+/// The value after the operator.
 pub(super) fn apply<'v>(
     operator: Operator,
     value: &'v str,
     first: Option<&str>,
     second: Option<&str>,
     budget: &mut Budget,
-) -> Result<Option<Cow<'v, str>>, Stop> {
+) -> Result<Cow<'v, str>, Stop> {
     let first_text = first.unwrap_or_default();
-    Ok(Some(match operator {
+    Ok(match operator {
         Operator::Value | Operator::Default => value.into(),
         Operator::Length => value.len().to_string().into(),
-        Operator::Substring => match substring(value, first_text, second) {
-            Some(part) => part.into(),
-            None => return Ok(None),
-        },
+        Operator::Substring => substring(value, first_text, second)?.into(),
         Operator::Upper => value.chars().map(upper).collect(),
         Operator::Lower => value.chars().map(lower).collect(),
         Operator::UpperFirst => map_first(value, upper),
@@ -72,15 +69,15 @@ pub(super) fn apply<'v>(
             (Some(rest), Some(replacement)) => format!("{rest}{replacement}").into(),
             _ => value.into(),
         },
-    }))
+    })
 }
 
 /// Bytes of the value from an offset, counted from the end if negative. What is no
 /// number leaves the value as it is.
-fn substring<'v>(value: &'v str, offset: &str, length: Option<&str>) -> Option<&'v str> {
+fn substring<'v>(value: &'v str, offset: &str, length: Option<&str>) -> Result<&'v str, Stop> {
     let size = value.len() as i64;
     let Ok(offset) = offset.parse::<i64>() else {
-        return Some(value);
+        return Ok(value);
     };
     let start = if offset < 0 {
         offset.saturating_add(size).max(0)
@@ -89,14 +86,21 @@ fn substring<'v>(value: &'v str, offset: &str, length: Option<&str>) -> Option<&
     };
     let end = match length.map(str::parse::<i64>) {
         None => size,
-        Some(Err(_)) => return Some(value),
-        Some(Ok(length)) if length < 0 => size.saturating_add(length),
-        Some(Ok(length)) => start.saturating_add(length).min(size),
+        Some(Err(_)) => return Ok(value),
+        Some(Ok(length)) => {
+            let end = start.saturating_add(length);
+            if length < 0 && end < size {
+                return Err(Stop::Refused(Reason::NegativeLength));
+            }
+            end.min(size)
+        }
     };
     if start >= end {
-        return Some("");
+        return Ok("");
     }
-    value.get(start as usize..end as usize)
+    value
+        .get(start as usize..end as usize)
+        .ok_or(Stop::Refused(Reason::CutsCharacter))
 }
 
 /// A character's upper case, if that is one character.

@@ -50,6 +50,8 @@ pub enum Reason {
     WithinFunction,
     /// The variable is not set, and strict.
     NotSet,
+    /// A substring of negative length that ends inside the value; Flux panics.
+    NegativeLength,
     /// A substring that starts or ends inside a character; Flux cannot read the result.
     CutsCharacter,
 }
@@ -328,10 +330,6 @@ impl<'a> Parser<'a> {
         if let Some(frame) = self.open.last_mut() {
             frame.stage = next_stage;
         }
-        if matches!(stage, Stage::ReplacePattern) && self.next() == Some(b'/') {
-            // An empty pattern: the delimiter follows at once.
-            return Ok(());
-        }
         self.parameter(stops, escapes)
     }
 
@@ -416,6 +414,7 @@ impl SubstitutionError {
             Reason::BadSubstitution => "the operator's form is broken",
             Reason::WithinFunction => "an argument of the operator is missing or has no end",
             Reason::NotSet => "the variable is not set",
+            Reason::NegativeLength => "a substring cannot have a negative length",
             Reason::CutsCharacter => "the substring cuts a character in two",
         };
         Self {

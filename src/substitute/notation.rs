@@ -4,7 +4,9 @@
 //! again. So a value lands inside the notation that the printer chose for the text
 //! with the `${…}` still in it, whatever the notation in the repository was.
 //! Upstream: sigs.k8s.io/yaml `goyaml.v2/encode.go`, `emitterc.go`. Not modelled: the
-//! folding of long lines, which reading undoes again.
+//! folding of long lines, which reading undoes again; and what the two YAML readers take
+//! differently: blanks around U+2028, a lone `!`, `#` right behind a closing bracket, a key
+//! that becomes `<<`.
 
 use smol_str::SmolStr;
 
@@ -32,12 +34,12 @@ struct Traits {
     indicator: bool,
 }
 
-/// The printer's choice for a text as a value, or as a key.
-pub(super) fn notation(text: &str, is_key: bool) -> Notation {
+/// The printer's choice for a text, be it a value or a key.
+pub(super) fn notation(text: &str) -> Notation {
     let traits = analyze(text);
     let block_fits = !(traits.trailing_space || traits.space_then_break || traits.special);
     if text.contains('\n') {
-        return if block_fits && !is_key {
+        return if block_fits {
             Notation::Literal
         } else {
             Notation::DoubleQuoted
@@ -47,7 +49,7 @@ pub(super) fn notation(text: &str, is_key: bool) -> Notation {
     let single_fits = !traits.break_then_space && !traits.space_then_break && !traits.special;
     match (plain_fits && single_fits, single_fits) {
         (true, _) => Notation::Plain,
-        (false, true) if !(is_key && traits.line_break) => Notation::SingleQuoted,
+        (false, true) => Notation::SingleQuoted,
         _ => Notation::DoubleQuoted,
     }
 }
@@ -155,16 +157,7 @@ pub(super) fn read_value(
     }
     let mut document = String::with_capacity(body.len() + 16);
     document.push_str("v: ");
-    match notation {
-        Notation::Literal => {
-            document.push_str(literal_header(original));
-            document.push_str(body);
-        }
-        notation => push_quoted(&mut document, body, notation),
-    }
-    if !document.ends_with('\n') {
-        document.push('\n');
-    }
+    push_scalar(&mut document, original, body, notation);
     let Entry { key, value } = only_entry(&document, place.file)?;
     if key.is_key("v") {
         Ok(at_place(value, place))
@@ -177,9 +170,19 @@ pub(super) fn read_value(
 ///
 /// # Errors
 /// When what stands there now is no key.
-pub(super) fn read_key(body: &str, notation: Notation, place: Place) -> Result<SmolStr, String> {
+pub(super) fn read_key(
+    original: &str,
+    body: &str,
+    notation: Notation,
+    place: Place,
+) -> Result<SmolStr, String> {
     let mut document = String::with_capacity(body.len() + 8);
-    push_quoted(&mut document, body, notation);
+    if notation == Notation::Literal || original.len() > MAX_SIMPLE_KEY {
+        document.push_str("? ");
+        push_scalar(&mut document, original, body, notation);
+    } else {
+        push_quoted(&mut document, body, notation);
+    }
     document.push_str(": v\n");
     let Entry { key, value } = only_entry(&document, place.file)?;
     if !value.is_key("v") {
@@ -187,6 +190,9 @@ pub(super) fn read_key(body: &str, notation: Notation, place: Place) -> Result<S
     }
     key_text(&key).ok_or_else(|| "no key of an object can be made of it".to_owned())
 }
+
+/// A longer key is printed on a line of its own, behind `?`; so is one of several lines.
+const MAX_SIMPLE_KEY: usize = 128;
 
 const BREAKS_OUT: &str = "it breaks out of its place in the YAML";
 
@@ -196,6 +202,18 @@ fn is_word(text: &str) -> bool {
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
+}
+
+fn push_scalar(document: &mut String, original: &str, body: &str, notation: Notation) {
+    if notation == Notation::Literal {
+        document.push_str(literal_header(original));
+        document.push_str(body);
+    } else {
+        push_quoted(document, body, notation);
+    }
+    if !document.ends_with('\n') {
+        document.push('\n');
+    }
 }
 
 fn push_quoted(document: &mut String, body: &str, notation: Notation) {
@@ -287,5 +305,9 @@ fn as_json(scalar: &Scalar) -> Scalar {
 /// A key as JSON has it: always a string; null and collections cannot be one.
 fn key_text(key: &Node) -> Option<SmolStr> {
     let scalar = as_json(key.as_scalar()?);
-    (scalar.typed() != Typed::Null).then_some(scalar.text)
+    match scalar.typed() {
+        Typed::Null => None,
+        Typed::Float(value) => Some(smol_str::format_smolstr!("{value}")),
+        _ => Some(scalar.text),
+    }
 }

@@ -234,9 +234,9 @@ impl Walk<'_, '_> {
 
     fn key(&mut self, key: &Node) -> Option<Node> {
         let text = key.as_str().filter(|text| contains_substitution(text))?;
-        let notation = notation(text, true);
+        let notation = notation(text);
         let body = self.evaluated(key, text, notation, true)?;
-        match notation::read_key(&body, notation, key.place) {
+        match notation::read_key(text, &body, notation, key.place) {
             Ok(new) => Some(Node::string(key.place, new)),
             Err(reason) => {
                 self.structure_fault(key, text, &reason);
@@ -250,7 +250,7 @@ impl Walk<'_, '_> {
         if !contains_substitution(text) {
             return None;
         }
-        let notation = notation(text, false);
+        let notation = notation(text);
         let body = self.evaluated(node, text, notation, false)?;
         let after = match notation::read_value(text, &body, notation, node.place) {
             Ok(after) => after,

@@ -95,7 +95,7 @@ fn operators_work_on_values_with_slashes_and_patterns() {
         ("${p/#\\/path/}", "/path/to/file.tar.gz"),
         ("${p: -2}", "/path/to/file.tar.gz"),
         ("${p:0:5}", "/path"),
-        ("${p:1:-7}", "path/to/file"),
+        ("${p:99:-1}", ""),
         ("${p:99:1}", ""),
         ("${#é}", "6"),
         ("${é^}", "École"),
@@ -105,10 +105,16 @@ fn operators_work_on_values_with_slashes_and_patterns() {
         let outcome = evaluate(input, true, &path);
         assert_eq!(outcome, Outcome::Text(expected.into()), "{input}");
     }
-    let Outcome::Error(error) = evaluate("${é:1}", true, &path) else {
-        panic!("a cut character is no text");
-    };
-    assert_eq!(error.reason, Reason::CutsCharacter);
+    for (input, reason) in [
+        ("${é:1}", Reason::CutsCharacter),
+        ("${p:1:-7}", Reason::NegativeLength),
+        ("${p/#/x}", Reason::WithinFunction),
+    ] {
+        let Outcome::Error(error) = evaluate(input, true, &path) else {
+            panic!("{input} is refused");
+        };
+        assert_eq!(error.reason, reason, "{input}");
+    }
 }
 
 #[test]
@@ -403,4 +409,75 @@ fn unknown_scalars_stand_as_they_were_and_are_listed() {
     assert_eq!(done.node.str_at(&["b"]), Some("alpha"));
     assert_eq!(done.unknown.len(), 1);
     assert_eq!(done.unknown[0].path, ["a"]);
+}
+
+#[derive(Deserialize)]
+struct ObjectCases {
+    variables: std::collections::BTreeMap<String, String>,
+    cases: Vec<ObjectCase>,
+}
+
+#[derive(Deserialize)]
+struct ObjectCase {
+    place: String,
+    input: String,
+    strict: bool,
+    json: Option<serde_json::Value>,
+    error: Option<String>,
+}
+
+fn as_json(node: &Node) -> serde_json::Value {
+    use serde_json::Value as Json;
+    match &node.value {
+        yaml::Value::Scalar(scalar) => match scalar.typed() {
+            Typed::Null => Json::Null,
+            Typed::Bool(value) => value.into(),
+            Typed::Int(value) => value.into(),
+            Typed::Float(value) => value.into(),
+            Typed::String => scalar.text.as_str().into(),
+        },
+        yaml::Value::Sequence(items) => items.iter().map(as_json).collect(),
+        yaml::Value::Mapping(mapping) => Json::Object(
+            mapping
+                .resolved()
+                .into_iter()
+                .map(|entry| {
+                    let key = entry.key.as_scalar().unwrap().text.to_string();
+                    (key, as_json(&entry.value))
+                })
+                .collect(),
+        ),
+    }
+}
+
+#[test]
+fn objects_become_what_flux_and_its_yaml_library_make_of_them() {
+    let recorded: ObjectCases =
+        serde_json::from_str(include_str!("../../testdata/substitution-cases.json")).unwrap();
+    let lookup = |name: &str| match recorded.variables.get(name) {
+        Some(value) => Lookup::Value(value),
+        None => Lookup::Unset,
+    };
+    assert_eq!(recorded.cases.len(), 330);
+    let place = crate::source::Place::file_start(FileId(0));
+    for case in &recorded.cases {
+        let (key, value) = match case.place.as_str() {
+            "key" => (case.input.as_str(), "v"),
+            _ => ("k", case.input.as_str()),
+        };
+        let entry = yaml::Entry {
+            key: Node::string(place, key),
+            value: Node::string(place, value),
+        };
+        let object = Node::mapping(place, vec![entry]);
+        let done = substitute_object(&object, case.strict, &lookup);
+        let fault = done.faults.first().map(|fault| match fault.kind {
+            FaultKind::Structure => "yaml",
+            FaultKind::Grammar | FaultKind::Undefined => "substitution",
+        });
+        assert_eq!(fault, case.error.as_deref(), "{}", case.input);
+        if let Some(json) = &case.json {
+            assert_eq!(&as_json(&done.node), json, "{}", case.input);
+        }
+    }
 }
