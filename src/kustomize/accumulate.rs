@@ -59,13 +59,7 @@ fn resource(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &Node) {
     }
 }
 
-fn resource_file(
-    scope: &Scope<'_>,
-    level: &mut Level,
-    ids: &mut Ids,
-    entry: &Node,
-    file: FileId,
-) {
+fn resource_file(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &Node, file: FileId) {
     level.files.insert(file);
     let documents = document::read(scope.files, file);
     let listed = (entry.place, "the file is listed here".to_owned());
@@ -331,7 +325,10 @@ fn no_kustomization_file(scope: &Scope<'_>, entry: &Node, directory: &str) -> Pr
         matches!(child, Child::File(_))
             && matches!(
                 lower.as_str(),
-                "kustomization.yaml" | "kustomization.yml" | "kustomization" | "kustomize.yaml"
+                "kustomization.yaml"
+                    | "kustomization.yml"
+                    | "kustomization"
+                    | "kustomize.yaml"
                     | "kustomize.yml"
             )
     });
@@ -511,7 +508,10 @@ fn transform(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
     let before: [(&str, Transformer); 3] = [
         ("labels", transform::labels::labels),
         ("commonLabels", transform::labels::common_labels),
-        ("commonAnnotations", transform::annotations::common_annotations),
+        (
+            "commonAnnotations",
+            transform::annotations::common_annotations,
+        ),
     ];
     let after: [(&str, Transformer); 2] = [
         ("replicas", transform::replicas::apply),
@@ -544,7 +544,11 @@ fn run(
     let uncertain = level.is_uncertain();
     if let Err(problem) = apply(&mut level.objects, field) {
         if uncertain {
-            level.gap(field.place, GapEffect::Content, format!("{name} on what is unknown"));
+            level.gap(
+                field.place,
+                GapEffect::Content,
+                format!("{name} on what is unknown"),
+            );
         } else {
             level.problems.push(problem);
         }

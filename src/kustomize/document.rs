@@ -49,9 +49,11 @@ pub(super) fn read(files: &Files, file: FileId) -> Documents {
 pub(super) fn read_yaml(yaml: &YamlFile, text: &str, start: Place) -> Documents {
     let mut result = Documents::default();
     if let Some(error) = &yaml.error {
-        result
-            .problems
-            .push(problem(ProblemKind::InvalidYaml, error.place, format!("no YAML: {}", error.message)));
+        result.problems.push(problem(
+            ProblemKind::InvalidYaml,
+            error.place,
+            format!("no YAML: {}", error.message),
+        ));
         return result;
     }
     if let Some((span, message)) = unreadable_line(text) {
@@ -110,7 +112,9 @@ fn unreadable_line(text: &str) -> Option<(Span, String)> {
             if index > 0 && line.ends_with('\n') && !rest.is_empty() && !rest.starts_with('#') {
                 return Some((
                     Span::new(start, start + bare.len()),
-                    format!("`{rest}` stands behind `---` on its line, which kustomize does not read"),
+                    format!(
+                        "`{rest}` stands behind `---` on its line, which kustomize does not read"
+                    ),
                 ));
             }
             content = false;
@@ -273,7 +277,10 @@ pub(super) fn date_as_string(scalar: &Scalar) -> Option<String> {
         return None;
     }
     let (date, time) = match text.find(['T', 't', ' ']) {
-        Some(at) => (&text[..at], Some((&text[at..=at], text[at + 1..].trim_start()))),
+        Some(at) => (
+            &text[..at],
+            Some((&text[at..=at], text[at + 1..].trim_start())),
+        ),
         None => (text, None),
     };
     let mut parts = date.split('-');
@@ -335,7 +342,9 @@ fn short_number(text: &str, least: u32, most: u32) -> Option<u32> {
 fn days_in(year: u32, month: u32) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
         2 => 28,
         _ => 31,
     }
@@ -351,7 +360,10 @@ mod tests {
             ("2020-01-01", Some("2020-01-01T00:00:00Z")),
             ("2020-1-2", Some("2020-01-02T00:00:00Z")),
             ("2020-02-30", None),
-            ("2001-12-14t21:59:43.10-05:00", Some("2001-12-14T21:59:43.1-05:00")),
+            (
+                "2001-12-14t21:59:43.10-05:00",
+                Some("2001-12-14T21:59:43.1-05:00"),
+            ),
             ("2001-12-14 21:59:43.10", Some("2001-12-14T21:59:43.1Z")),
             ("2020-01-01-beta", None),
             ("1234-5", None),

@@ -147,8 +147,10 @@ impl KustomizationFile {
 
     /// A field's text if it is not empty.
     pub(super) fn text(&self, name: &str) -> Option<&Node> {
-        self.field(name)
-            .filter(|node| node.as_scalar().is_some_and(|scalar| !scalar.text.is_empty()))
+        self.field(name).filter(|node| {
+            node.as_scalar()
+                .is_some_and(|scalar| !scalar.text.is_empty())
+        })
     }
 
     /// Sets a field.
@@ -197,7 +199,10 @@ impl KustomizationFile {
 
     fn check_kind(&mut self, strictness: Strictness, reading: &mut Reading) -> Option<()> {
         let kind = self.text("kind").cloned();
-        let kind_text = kind.as_ref().and_then(Node::as_str).unwrap_or("Kustomization");
+        let kind_text = kind
+            .as_ref()
+            .and_then(Node::as_str)
+            .unwrap_or("Kustomization");
         self.component = kind_text == "Component";
         if !matches!(kind_text, "Kustomization" | "Component") {
             let place = kind.as_ref().map_or(self.place, |kind| kind.place);
@@ -408,10 +413,7 @@ impl Decoder<'_> {
             self.wrong(node, name, "a list");
             return None;
         };
-        let items = items
-            .iter()
-            .filter_map(|item| decode(self, item))
-            .collect();
+        let items = items.iter().filter_map(|item| decode(self, item)).collect();
         Some(Node::sequence(node.place, items))
     }
 

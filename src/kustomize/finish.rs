@@ -58,11 +58,16 @@ pub(super) fn finish(level: &mut Level, file: &KustomizationFile) {
     sort(level, file);
     if let Some(metadata) = file
         .field("buildMetadata")
-        .filter(|metadata| !metadata.items().is_empty())
+        .filter(|_| !level.objects.is_empty())
+        .cloned()
     {
         for item in metadata.items() {
             let option = item.as_str().unwrap_or_default();
-            level.gap(item.place, GapEffect::Content, format!("buildMetadata {option}"));
+            level.gap(
+                item.place,
+                GapEffect::Content,
+                format!("buildMetadata {option}"),
+            );
         }
     }
 }
@@ -79,9 +84,11 @@ fn refusal(object: &Object, message: &str) -> Problem {
 
 /// True for an object that is there for kustomize alone.
 fn is_local(object: &Object) -> bool {
-    let annotation = object
-        .node
-        .at(&["metadata", "annotations", "config.kubernetes.io/local-config"]);
+    let annotation = object.node.at(&[
+        "metadata",
+        "annotations",
+        "config.kubernetes.io/local-config",
+    ]);
     annotation.is_some_and(|value| {
         value
             .as_scalar()
@@ -115,7 +122,13 @@ fn sort(level: &mut Level, file: &KustomizationFile) {
     let kinds = |name: &str| -> Vec<String> {
         legacy
             .and_then(|legacy| legacy.get(name))
-            .map(|list| list.items().iter().filter_map(Node::as_str).map(str::to_owned).collect())
+            .map(|list| {
+                list.items()
+                    .iter()
+                    .filter_map(Node::as_str)
+                    .map(str::to_owned)
+                    .collect()
+            })
             .unwrap_or_default()
     };
     let (first, last) = if legacy.is_some() {

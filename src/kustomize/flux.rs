@@ -142,7 +142,9 @@ fn insert_image(file: &mut KustomizationFile, image: &Node) {
             set(old, "digest", digest);
         }
     }
-    let place = file.field("images").map_or(image.place, |field| field.place);
+    let place = file
+        .field("images")
+        .map_or(image.place, |field| field.place);
     file.set("images", Node::sequence(place, images));
 }
 

@@ -81,7 +81,9 @@ pub(super) fn locate(
             Child::Submodule => Ok(Location::Submodule(at)),
             _ => Err(problem(
                 entry,
-                format!("`{text}` is not there: `{at}` is a symbolic link, and Flux's artifact has none"),
+                format!(
+                    "`{text}` is not there: `{at}` is a symbolic link, and Flux's artifact has none"
+                ),
                 Some("list what the link points to".to_owned()),
             )),
         };
@@ -105,12 +107,11 @@ fn special_part(tree: &Tree, path: &str) -> Option<(String, Child)> {
         .match_indices('/')
         .map(|(at, _)| at)
         .chain([path.len()]);
-    ends.map(|end| &path[..end]).find_map(|part| {
-        match tree.child(part) {
+    ends.map(|end| &path[..end])
+        .find_map(|part| match tree.child(part) {
             Some(child @ (Child::Symlink | Child::Submodule)) => Some((part.to_owned(), child)),
             _ => None,
-        }
-    })
+        })
 }
 
 fn not_found(
@@ -167,14 +168,17 @@ fn suggestion(tree: &Tree, directory: &str, path: &str, text: &str) -> Option<St
     }
     // Written from the root instead of from here.
     let from_root = text.trim_start_matches("./").trim_end_matches('/');
-    let there = tree.file(from_root).is_some()
-        || tree.is_directory(from_root) && !from_root.is_empty();
+    let there =
+        tree.file(from_root).is_some() || tree.is_directory(from_root) && !from_root.is_empty();
     there.then(|| relative(directory, from_root))
 }
 
 /// `path` as written from `directory`.
 pub(super) fn relative(directory: &str, path: &str) -> String {
-    let from: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    let from: Vec<&str> = directory
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .collect();
     let to: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
     let mut parts = vec![".."; from.len() - common];
@@ -211,7 +215,8 @@ pub(super) fn is_repository(text: &str) -> bool {
             && user.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
     });
     let host_and_path = user.map_or(rest, |(_, rest)| rest);
-    let github = has_scheme(host_and_path, "github.com/") || has_scheme(host_and_path, "github.com:");
+    let github =
+        has_scheme(host_and_path, "github.com/") || has_scheme(host_and_path, "github.com:");
     let short_form = scheme.is_none() && (user.is_some() || github);
     if scheme.is_none() && !short_form {
         return false;
@@ -269,7 +274,13 @@ mod tests {
         ] {
             assert!(is_repository(remote), "{remote}");
         }
-        for local in ["../base", "github.com", "base.git/x", "a/b", "./github.com/a"] {
+        for local in [
+            "../base",
+            "github.com",
+            "base.git/x",
+            "a/b",
+            "./github.com/a",
+        ] {
             assert!(!is_repository(local), "{local}");
         }
     }

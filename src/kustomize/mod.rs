@@ -146,8 +146,7 @@ impl<'a> Kustomize<'a> {
                     Strictness::Strict
                 };
                 let mut reading = Reading::default();
-                let read =
-                    KustomizationFile::read(self.files, *first, strictness, &mut reading);
+                let read = KustomizationFile::read(self.files, *first, strictness, &mut reading);
                 level.files.insert(*first);
                 level.problems.append(&mut reading.problems);
                 ignored_fields.append(&mut reading.ignored);
@@ -157,7 +156,9 @@ impl<'a> Kustomize<'a> {
                 flux::generate(self.tree, directory, place?)
             }
             [] => {
-                level.problems.push(missing_root(self.tree, directory, place?));
+                level
+                    .problems
+                    .push(missing_root(self.tree, directory, place?));
                 return None;
             }
         };

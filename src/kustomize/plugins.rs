@@ -70,7 +70,10 @@ pub(super) fn configurations(scope: &Scope<'_>, level: &mut Level, file: &Kustom
             Err(problem) => level.problems.push(problem),
         }
     }
-    if let Some(openapi) = file.field("openapi").filter(|field| !field.pairs().is_empty()) {
+    if let Some(openapi) = file
+        .field("openapi")
+        .filter(|field| !field.pairs().is_empty())
+    {
         level.gap(openapi.place, GapEffect::Content, "openapi");
         if let Some(path) = openapi.get("path") {
             file_of(scope, level, path, "schema");
@@ -146,7 +149,9 @@ pub(super) fn transformers(scope: &Scope<'_>, level: &mut Level, file: &Kustomiz
     for entry in file.items("transformers") {
         for plugin in plugins(scope, level, entry) {
             refuse_external(level, &plugin, |kind| match kind {
-                "LabelTransformer" | "AnnotationsTransformer" | "ImageTagTransformer"
+                "LabelTransformer"
+                | "AnnotationsTransformer"
+                | "ImageTagTransformer"
                 | "ReplicaCountTransformer" => GapEffect::Content,
                 _ => GapEffect::Identities,
             });

@@ -36,7 +36,6 @@ pub(super) fn merge(object: Node, patch: &Node) -> Result<Option<Node>, MergeErr
 /// What a walked value is: kept though null, gone, or there.
 type Walked = Result<Option<Node>, MergeError>;
 
-
 /// The schema by the place in the parent or, failing that, by the value's own kind.
 fn resolve_schema(schema: Schema, dest: Option<&Node>, origin: Option<&Node>) -> Schema {
     if schema != Schema::Unknown {
@@ -46,7 +45,8 @@ fn resolve_schema(schema: Schema, dest: Option<&Node>, origin: Option<&Node>) ->
         if node.as_mapping().is_none() {
             continue;
         }
-        let (Some(api_version), Some(kind)) = (node.str_at(&["apiVersion"]), node.str_at(&["kind"]))
+        let (Some(api_version), Some(kind)) =
+            (node.str_at(&["apiVersion"]), node.str_at(&["kind"]))
         else {
             continue;
         };
@@ -73,7 +73,10 @@ fn walk(
     let Some(first) = first else {
         // An explicit null that the patch does not touch stays; an empty value goes.
         return Ok(dest.filter(|dest| {
-            origin.is_none() && dest.as_scalar().is_some_and(|scalar| !scalar.text.is_empty())
+            origin.is_none()
+                && dest
+                    .as_scalar()
+                    .is_some_and(|scalar| !scalar.text.is_empty())
         }));
     };
     match &first.value {
@@ -446,11 +449,7 @@ impl Lists {
     }
 
     fn finish(self, place: Place) -> Option<Node> {
-        let items = self
-            .dest
-            .iter()
-            .map(|id| self.items[*id].clone())
-            .collect();
+        let items = self.dest.iter().map(|id| self.items[*id].clone()).collect();
         Some(Node::sequence(place, items))
     }
 
@@ -535,7 +534,9 @@ impl Lists {
         list.iter().copied().find(|id| {
             let item = &self.items[*id];
             if keys[0].is_empty() {
-                return item.as_scalar().is_some_and(|scalar| scalar.text == values[0]);
+                return item
+                    .as_scalar()
+                    .is_some_and(|scalar| scalar.text == values[0]);
             }
             item.as_mapping().is_some()
                 && keys

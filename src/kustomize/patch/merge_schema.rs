@@ -92,10 +92,7 @@ const BUILT_IN: &[(&str, &[&str])] = &[
             "StatefulSet",
         ],
     ),
-    (
-        "authentication.k8s.io/v1",
-        &["TokenRequest", "TokenReview"],
-    ),
+    ("authentication.k8s.io/v1", &["TokenRequest", "TokenReview"]),
     ("authentication.k8s.io/v1beta1", &["TokenReview"]),
     (
         "authorization.k8s.io/v1",
@@ -205,7 +202,11 @@ pub(super) fn of_kind(api_version: &str, kind: &str) -> Schema {
         return Schema::Unknown;
     }
     Schema::Known(match kind {
-        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController"
+        "DaemonSet"
+        | "Deployment"
+        | "ReplicaSet"
+        | "StatefulSet"
+        | "ReplicationController"
         | "Job" => Type::Workload,
         "CronJob" => Type::CronJob,
         "Pod" => Type::Pod,
@@ -310,7 +311,10 @@ mod tests {
             panic!("a Deployment is built in");
         };
         let pod = deployment.field("spec").field("template").field("spec");
-        assert_eq!(pod.list("containers").map(|list| list.keys), Some(&["name"][..]));
+        assert_eq!(
+            pod.list("containers").map(|list| list.keys),
+            Some(&["name"][..])
+        );
         assert_eq!(pod.list("tolerations"), None);
         assert_eq!(of_kind("apps/v1beta1", "Deployment"), Schema::Unknown);
         assert_eq!(

@@ -247,7 +247,10 @@ impl Phase<'_, '_> {
                         help,
                         ..refusal(
                             place,
-                            format!("{wanted} ({}) is not there to be patched", wanted.api_version()),
+                            format!(
+                                "{wanted} ({}) is not there to be patched",
+                                wanted.api_version()
+                            ),
                         )
                     });
                 }
@@ -298,7 +301,10 @@ impl Phase<'_, '_> {
             }
             Err(error) => {
                 let id = object.id();
-                self.refuse(error.place, format!("{id} cannot be patched: {}", error.message));
+                self.refuse(
+                    error.place,
+                    format!("{id} cannot be patched: {}", error.message),
+                );
                 false
             }
         }
@@ -331,7 +337,10 @@ impl Phase<'_, '_> {
             self.offer_candidates(target, &mut used);
         }
         let renames = json::written_paths(operations).any(|path| {
-            matches!(path, "/kind" | "/apiVersion" | "/metadata" | "/metadata/name" | "/metadata/namespace")
+            matches!(
+                path,
+                "/kind" | "/apiVersion" | "/metadata" | "/metadata/name" | "/metadata/namespace"
+            )
         });
         for at in selected {
             let object = &mut self.level.objects[at];
@@ -379,8 +388,7 @@ impl Phase<'_, '_> {
             }
         };
         let objects = &self.level.objects;
-        let selects =
-            |at: &usize| selector.selects(&objects[*at], self.index.id(*at));
+        let selects = |at: &usize| selector.selects(&objects[*at], self.index.id(*at));
         Some(match selector.literal_name() {
             Some(name) => self.index.named(name).filter(selects).collect(),
             None => self.index.all().filter(selects).collect(),
@@ -401,7 +409,12 @@ impl Phase<'_, '_> {
             .all()
             .filter(|at| fits(self.index.id(*at)))
             .take(MAX_CANDIDATES)
-            .map(|at| (self.index.id(at).clone(), self.level.objects[at].name_place()))
+            .map(|at| {
+                (
+                    self.index.id(at).clone(),
+                    self.level.objects[at].name_place(),
+                )
+            })
             .collect()
     }
 }
@@ -437,7 +450,10 @@ fn restore(node: &mut Node, path: &[&str], value: Option<Node>) {
     };
     let mut parent = node;
     for key in parents {
-        if parent.get_mut(key).is_none_or(|child| child.as_mapping().is_none()) {
+        if parent
+            .get_mut(key)
+            .is_none_or(|child| child.as_mapping().is_none())
+        {
             let Some(value) = &value else {
                 return;
             };

@@ -66,7 +66,9 @@ pub(super) fn read(
     match source {
         Source::Inline(node) => {
             let yaml = parse_embedded(node, scope.files.text(node.place.file));
-            let text = node.as_scalar().map_or("", |scalar| scalar.text.trim_start());
+            let text = node
+                .as_scalar()
+                .map_or("", |scalar| scalar.text.trim_start());
             classify(&yaml, text, node.place, expected)
         }
         Source::Path(node) => {

@@ -151,14 +151,10 @@ impl LabelSelector {
                 .map(|value| value.as_str().unwrap_or_default());
             match &requirement.test {
                 Test::In(values) => value.is_some_and(|value| values.iter().any(|v| v == value)),
-                Test::NotIn(values) => {
-                    value.is_none_or(|value| values.iter().all(|v| v != value))
-                }
+                Test::NotIn(values) => value.is_none_or(|value| values.iter().all(|v| v != value)),
                 Test::Exists => value.is_some(),
                 Test::Missing => value.is_none(),
-                Test::Greater(bound) => {
-                    number(value).is_some_and(|value| value > *bound)
-                }
+                Test::Greater(bound) => number(value).is_some_and(|value| value > *bound),
                 Test::Less(bound) => number(value).is_some_and(|value| value < *bound),
             }
         })
@@ -328,9 +324,9 @@ fn check_key(key: &str) -> Result<(), String> {
             && prefix.len() <= 253
             && prefix.split('.').all(|part| {
                 !part.is_empty()
-                    && part.chars().all(|c| {
-                        c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
-                    })
+                    && part
+                        .chars()
+                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
                     && !part.starts_with('-')
                     && !part.ends_with('-')
             })
@@ -378,7 +374,9 @@ mod tests {
         ] {
             assert!(parse_selector(good).is_ok(), "{good}");
         }
-        for bad in ["=b", "a b", "a in b", "a in (b", "a=b,", "a=b c", "-a=b", "a=x/y"] {
+        for bad in [
+            "=b", "a b", "a in b", "a in (b", "a=b,", "a=b c", "-a=b", "a=x/y",
+        ] {
             assert!(parse_selector(bad).is_err(), "{bad}");
         }
     }
