@@ -7,14 +7,14 @@ use clap::Parser as _;
 use wavelint::cli::{Cli, Command};
 use wavelint::commands;
 use wavelint::rules::RULES;
-use wavelint::terminal::{self, Status, Style};
+use wavelint::terminal::{self, Output, Status, Style};
 
 fn main() -> ExitCode {
     terminal::finish(run(&Cli::parse()))
 }
 
 fn run(cli: &Cli) -> Result<Status, String> {
-    let mut out = terminal::stdout();
+    let mut out = Output::stdout();
     let status = match &cli.command {
         None => return commands::check::run(&cli.check),
         Some(Command::Check(args)) => return commands::check::run(args),

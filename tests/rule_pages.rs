@@ -7,12 +7,12 @@
 //! example itself stands in for one of the same name. `# finds: RULE` at the end of a line (in Markdown
 //! `<!-- finds: RULE -->`) marks the line of an expected finding, and is no part of the file.
 
-mod support;
+mod harness;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use support::{Tree, lines, lint_trees};
+use harness::{Tree, lines, lint_trees};
 use wavelint::rules::RULES;
 
 /// One example of a page.

@@ -12,7 +12,7 @@ use crate::report::{self, Report};
 use crate::rules::RULES;
 use crate::snapshot::BaseRequest;
 use crate::suppress::Baseline;
-use crate::terminal::{self, Status, Style};
+use crate::terminal::{Output, Status, Style};
 
 /// Runs the command.
 ///
@@ -62,27 +62,20 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
         repo.files,
     );
     let failed = fails(&report.findings, args.fail_on);
-    let written = match &args.output {
-        Some(path) => {
-            let mut bytes = Vec::new();
-            report::render(args.format, &report, repo.files, Style::PLAIN, &mut bytes)
-                .and_then(|()| std::fs::write(path, bytes))
-                .map_err(|error| format!("{}: {error}", path.display()))
-        }
-        None => {
-            let mut out = terminal::stdout();
-            report::render(
-                args.format,
-                &report,
-                repo.files,
-                Style::detect(args.talk),
-                &mut out,
-            )
-            .and_then(|()| out.flush())
-            .map_err(|error| error.to_string())
-        }
+    let name = args
+        .output
+        .as_ref()
+        .map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
+    let style = match &args.output {
+        Some(_) => Style::PLAIN,
+        None => Style::detect(args.talk),
     };
-    written?;
+    Output::open(args.output.as_deref())
+        .and_then(|mut out| {
+            report::render(args.format, &report, repo.files, style, &mut out)?;
+            out.flush()
+        })
+        .map_err(|error| format!("{name}: {error}"))?;
     Ok(if failed {
         Status::Findings
     } else {

@@ -10,7 +10,7 @@ use crate::lint;
 use crate::report::{self, Report, SnapshotInfo};
 use crate::rules::RULES;
 use crate::snapshot::{Kind, Snapshot};
-use crate::terminal::{self, Status, Style};
+use crate::terminal::{Output, Status, Style};
 
 mod files {
     //! The demonstration repository, as it was and as it is; written by the build script.
@@ -57,7 +57,7 @@ pub fn run(args: &DemoArgs) -> Result<Status, String> {
         RULES,
         repo.files,
     );
-    let mut out = terminal::stdout();
+    let mut out = Output::stdout();
     report::render(
         args.format,
         &report,

@@ -58,7 +58,8 @@ pub(super) fn finish(level: &mut Level, file: &KustomizationFile) {
     sort(level, file);
     if let Some(metadata) = file
         .field("buildMetadata")
-        .filter(|metadata| !metadata.items().is_empty())
+        .filter(|_| !level.objects.is_empty())
+        .cloned()
     {
         for item in metadata.items() {
             let option = item.as_str().unwrap_or_default();

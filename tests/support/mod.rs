@@ -1,136 +1,146 @@
-//! What the tests share: linting in memory.
+//! Trees from disk and comparison of built objects, for the tests of the kustomize engine.
 #![allow(dead_code)]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use wavelint::config::{Config, FILE_NAME};
-use wavelint::finding::{Finding, Severity};
-use wavelint::levels::Selection;
-use wavelint::lint;
-use wavelint::report;
-use wavelint::snapshot::Snapshot;
-use wavelint::source::Revision;
+use wavelint::kustomize::{Build, BuildOptions, Kustomize};
+use wavelint::snapshot::{Entry, EntryKind, Kind, Reader, Snapshot};
+use wavelint::source::{FileId, Revision};
+use wavelint::tree::{Files, Tree};
+use wavelint::yaml::{Node, Typed, Value, parse};
 
-/// Path → text of a small repository.
-pub type Tree = BTreeMap<String, String>;
+struct Disk(Vec<std::path::PathBuf>);
 
-/// A finding in the words of a test.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
-    pub rule: String,
-    pub severity: &'static str,
-    pub path: String,
-    pub line: usize,
-    pub message: String,
-    pub certainty: Option<&'static str>,
-    /// `path:line` of every related place.
-    pub related: Vec<String>,
-    pub clusters: Vec<String>,
-    pub in_base: bool,
-}
+impl Reader for Disk {
+    fn read(&self, index: usize, _: &Entry) -> std::io::Result<Vec<u8>> {
+        std::fs::read(&self.0[index])
+    }
 
-impl Found {
-    /// `path:line severity rule message`, for failures.
-    pub fn line(&self) -> String {
-        format!(
-            "{}:{} {} {} {}",
-            self.path, self.line, self.severity, self.rule, self.message
-        )
+    fn blob_id(&self, _: usize, _: &Entry) -> Option<wavelint::snapshot::BlobId> {
+        None
     }
 }
 
-/// Lints a tree in memory, against another if there is one. `select` names rules or groups; empty for all.
-pub fn lint_trees(head: &Tree, base: Option<&Tree>, select: &[&str]) -> Vec<Found> {
-    let snapshot = |tree: &Tree| {
-        Snapshot::memory(
-            tree.iter()
-                .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
-        )
-    };
-    let config = head.get(FILE_NAME).map_or_else(Config::default, |text| {
-        Config::parse(text, FILE_NAME).unwrap_or_else(|error| panic!("{error}"))
-    });
-    let mut loaded = lint::load(snapshot(head), base.map(snapshot));
-    let (head, base) = (std::mem::take(&mut loaded.head), loaded.base.take());
-    let repo = lint::understand(&loaded.files, &config, head, base, &[]);
-    let selection = Selection {
-        select: select.iter().map(|name| (*name).to_owned()).collect(),
-        ignore: Vec::new(),
-    };
-    let mut findings = lint::lint(&repo, &selection, &[])
-        .unwrap_or_else(|error| panic!("{error}"))
-        .findings;
-    report::sort(&mut findings, repo.files);
-    findings
-        .iter()
-        .map(|finding| describe(&repo, finding))
-        .collect()
-}
-
-fn describe(repo: &wavelint::repo::Repo, finding: &Finding) -> Found {
-    Found {
-        rule: finding.rule.to_owned(),
-        severity: finding.severity.as_str(),
-        path: repo.files.path(finding.place.file).to_owned(),
-        line: repo.files.line(finding.place),
-        message: finding.message.clone(),
-        certainty: finding.certainty.map(|certainty| certainty.as_str()),
-        related: finding
-            .related
-            .iter()
-            .map(|related| {
-                format!(
-                    "{}:{}",
-                    repo.files.path(related.place.file),
-                    repo.files.line(related.place)
-                )
-            })
-            .collect(),
-        clusters: finding.clusters.clone(),
-        in_base: repo.files.revision(finding.place.file) == Revision::Base,
-    }
-}
-
-/// The findings at warning or above.
-pub fn serious(found: Vec<Found>) -> Vec<Found> {
-    found
+/// All files below a directory, read when asked for.
+pub fn load(root: &Path) -> (Files, Tree) {
+    let mut entries: Vec<(Entry, std::path::PathBuf)> = walkdir::WalkDir::new(root)
         .into_iter()
-        .filter(|found| found.severity != Severity::Info.as_str())
+        .filter_map(Result::ok)
+        .filter(|entry| !entry.file_type().is_dir())
+        .filter_map(|entry| {
+            let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
+            let kind = if entry.file_type().is_symlink() {
+                EntryKind::Symlink
+            } else {
+                EntryKind::File
+            };
+            Some((Entry { path, kind }, entry.path().to_owned()))
+        })
+        .collect();
+    entries.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+    let (entries, paths) = entries.into_iter().unzip();
+    let mut files = Files::default();
+    let snapshot = Snapshot::new(Kind::Folder, None, entries, Box::new(Disk(paths)));
+    let tree = files.add(snapshot, Revision::Head, None);
+    (files, tree)
+}
+
+/// Builds one directory of a tree as plain kustomize.
+pub fn build(files: &Files, tree: &Tree, directory: &str) -> Build {
+    Kustomize::new(files, tree).build(directory, &BuildOptions::default())
+}
+
+/// The documents of kustomize's output, without merge keys.
+pub fn documents(text: &str) -> Vec<Node> {
+    let yaml = parse(text, FileId(0));
+    assert_eq!(yaml.error, None, "kustomize prints YAML");
+    yaml.documents
+        .into_iter()
+        .map(|document| document.root)
+        .filter(|root| !root.is_null())
         .collect()
 }
 
-/// Reads a directory of text files; what is no text is left out.
-pub fn read_tree(root: &Path) -> Tree {
-    fn walk(root: &Path, directory: &Path, tree: &mut Tree) {
-        let entries = std::fs::read_dir(directory)
-            .unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-        for entry in entries {
-            let path = entry.expect("a directory can be listed").path();
-            if path.is_dir() {
-                walk(root, &path, tree);
-            } else if let Ok(text) = std::fs::read_to_string(&path) {
-                let name = path.strip_prefix(root).expect("it is below the root");
-                tree.insert(name.to_string_lossy().replace('\\', "/"), text);
-            }
+/// The first difference between two values, as a path; `None` if they are equal.
+pub fn difference(expected: &Node, found: &Node) -> Option<String> {
+    difference_at("", expected, found)
+}
+
+fn difference_at(path: &str, expected: &Node, found: &Node) -> Option<String> {
+    match (&expected.value, &found.value) {
+        (Value::Scalar(left), Value::Scalar(right)) => {
+            let same = match (left.typed(), right.typed()) {
+                (Typed::String, Typed::String) => left.text == right.text,
+                (Typed::Int(left), Typed::Float(right))
+                | (Typed::Float(right), Typed::Int(left)) => left as f64 == right,
+                (left, right) => left == right,
+            };
+            (!same).then(|| format!("{path}: expected {left:?}, found {right:?}"))
         }
+        (Value::Sequence(left), Value::Sequence(right)) => {
+            if left.len() != right.len() {
+                return Some(format!(
+                    "{path}: expected {} items, found {}",
+                    left.len(),
+                    right.len()
+                ));
+            }
+            left.iter()
+                .zip(right.iter())
+                .enumerate()
+                .find_map(|(index, (left, right))| {
+                    difference_at(&format!("{path}[{index}]"), left, right)
+                })
+        }
+        (Value::Mapping(left), Value::Mapping(right)) => {
+            for entry in right.resolved() {
+                let key = entry.key.as_scalar().map_or("", |key| &key.text);
+                if left.own(key).is_none() {
+                    return Some(format!("{path}/{key}: not expected"));
+                }
+            }
+            left.resolved().iter().find_map(|entry| {
+                let key = entry.key.as_scalar().map_or("", |key| &key.text);
+                let path = format!("{path}/{key}");
+                match right.entry(key) {
+                    Some(found) => difference_at(&path, &entry.value, &found.value),
+                    None => Some(format!("{path}: missing")),
+                }
+            })
+        }
+        _ => Some(format!("{path}: another kind of value")),
     }
-    let mut tree = Tree::new();
-    walk(root, root, &mut tree);
-    tree
 }
 
-/// The directory of test data in the repository.
-pub fn testdata(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata")
-        .join(name)
-}
-
-/// Several findings as lines, for failures.
-pub fn lines(found: &[Found]) -> String {
-    found
+/// What tells the objects of a build from those that are expected, in order; empty if nothing.
+pub fn differences(expected: &[Node], build: &Build) -> Vec<String> {
+    let name = |node: &Node| {
+        format!(
+            "{} {}/{}",
+            node.str_at(&["kind"]).unwrap_or_default(),
+            node.str_at(&["metadata", "namespace"]).unwrap_or_default(),
+            node.str_at(&["metadata", "name"]).unwrap_or_default()
+        )
+    };
+    let left: Vec<String> = expected.iter().map(name).collect();
+    let right: Vec<String> = build
+        .objects
         .iter()
-        .map(|found| format!("  {}\n", found.line()))
+        .map(|object| name(&object.node))
+        .collect();
+    if left != right {
+        let missing: Vec<_> = left.iter().filter(|id| !right.contains(id)).collect();
+        let extra: Vec<_> = right.iter().filter(|id| !left.contains(id)).collect();
+        return vec![format!(
+            "missing {missing:?}, not expected {extra:?}, or in another order"
+        )];
+    }
+    expected
+        .iter()
+        .zip(&build.objects)
+        .filter_map(|(expected, found)| {
+            let path = difference(expected, &found.node)?;
+            Some(format!("{}: {path}", name(expected)))
+        })
         .collect()
 }

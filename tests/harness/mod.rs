@@ -1,0 +1,136 @@
+//! What the tests share: linting in memory.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use wavelint::config::{Config, FILE_NAME};
+use wavelint::finding::{Finding, Severity};
+use wavelint::levels::Selection;
+use wavelint::lint;
+use wavelint::report;
+use wavelint::snapshot::Snapshot;
+use wavelint::source::Revision;
+
+/// Path → text of a small repository.
+pub type Tree = BTreeMap<String, String>;
+
+/// A finding in the words of a test.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    pub rule: String,
+    pub severity: &'static str,
+    pub path: String,
+    pub line: usize,
+    pub message: String,
+    pub certainty: Option<&'static str>,
+    /// `path:line` of every related place.
+    pub related: Vec<String>,
+    pub clusters: Vec<String>,
+    pub in_base: bool,
+}
+
+impl Found {
+    /// `path:line severity rule message`, for failures.
+    pub fn line(&self) -> String {
+        format!(
+            "{}:{} {} {} {}",
+            self.path, self.line, self.severity, self.rule, self.message
+        )
+    }
+}
+
+/// Lints a tree in memory, against another if there is one. `select` names rules or groups; empty for all.
+pub fn lint_trees(head: &Tree, base: Option<&Tree>, select: &[&str]) -> Vec<Found> {
+    let snapshot = |tree: &Tree| {
+        Snapshot::memory(
+            tree.iter()
+                .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
+        )
+    };
+    let config = head.get(FILE_NAME).map_or_else(Config::default, |text| {
+        Config::parse(text, FILE_NAME).unwrap_or_else(|error| panic!("{error}"))
+    });
+    let mut loaded = lint::load(snapshot(head), base.map(snapshot));
+    let (head, base) = (std::mem::take(&mut loaded.head), loaded.base.take());
+    let repo = lint::understand(&loaded.files, &config, head, base, &[]);
+    let selection = Selection {
+        select: select.iter().map(|name| (*name).to_owned()).collect(),
+        ignore: Vec::new(),
+    };
+    let mut findings = lint::lint(&repo, &selection, &[])
+        .unwrap_or_else(|error| panic!("{error}"))
+        .findings;
+    report::sort(&mut findings, repo.files);
+    findings
+        .iter()
+        .map(|finding| describe(&repo, finding))
+        .collect()
+}
+
+fn describe(repo: &wavelint::repo::Repo, finding: &Finding) -> Found {
+    Found {
+        rule: finding.rule.to_owned(),
+        severity: finding.severity.as_str(),
+        path: repo.files.path(finding.place.file).to_owned(),
+        line: repo.files.line(finding.place),
+        message: finding.message.clone(),
+        certainty: finding.certainty.map(|certainty| certainty.as_str()),
+        related: finding
+            .related
+            .iter()
+            .map(|related| {
+                format!(
+                    "{}:{}",
+                    repo.files.path(related.place.file),
+                    repo.files.line(related.place)
+                )
+            })
+            .collect(),
+        clusters: finding.clusters.clone(),
+        in_base: repo.files.revision(finding.place.file) == Revision::Base,
+    }
+}
+
+/// The findings at warning or above.
+pub fn serious(found: Vec<Found>) -> Vec<Found> {
+    found
+        .into_iter()
+        .filter(|found| found.severity != Severity::Info.as_str())
+        .collect()
+}
+
+/// Reads a directory of text files; what is no text is left out.
+pub fn read_tree(root: &Path) -> Tree {
+    fn walk(root: &Path, directory: &Path, tree: &mut Tree) {
+        let entries = std::fs::read_dir(directory)
+            .unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+        for entry in entries {
+            let path = entry.expect("a directory can be listed").path();
+            if path.is_dir() {
+                walk(root, &path, tree);
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                let name = path.strip_prefix(root).expect("it is below the root");
+                tree.insert(name.to_string_lossy().replace('\\', "/"), text);
+            }
+        }
+    }
+    let mut tree = Tree::new();
+    walk(root, root, &mut tree);
+    tree
+}
+
+/// The directory of test data in the repository.
+pub fn testdata(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata")
+        .join(name)
+}
+
+/// Several findings as lines, for failures.
+pub fn lines(found: &[Found]) -> String {
+    found
+        .iter()
+        .map(|found| format!("  {}\n", found.line()))
+        .collect()
+}
