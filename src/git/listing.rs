@@ -1,6 +1,7 @@
 //! What a tree, the index or the work tree holds.
 
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -274,6 +275,13 @@ fn kind_of_mode(mode: Mode) -> Option<ItemKind> {
     }
 }
 
+/// More entries than any repository for Flux has: a few trees that name each other can stand for
+/// billions of files.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// More bytes than the path of a file can have.
+const LONGEST_PATH: usize = 4096;
+
 /// Adds everything below a tree, with `prefix` before each path.
 fn list_tree(
     handle: &gix::Repository,
@@ -283,25 +291,44 @@ fn list_tree(
 ) -> Result<(), GitError> {
     let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
     let mut waiting = vec![(prefix.to_vec(), tree)];
+    let mut trees: HashMap<gix::ObjectId, Vec<u8>> = HashMap::new();
+    let mut seen = 0;
     while let Some((prefix, id)) = waiting.pop() {
-        let tree = handle.find_tree(id)?;
-        for entry in tree.iter() {
+        let data = match trees.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(handle.find_tree(id)?.detach().data),
+        };
+        for entry in gix::objs::TreeRefIter::from_bytes(data, handle.object_hash()) {
             let entry = entry?;
+            seen += 1;
+            if seen > MOST_ENTRIES {
+                return Err(GitError(format!(
+                    "it holds more than {MOST_ENTRIES} entries"
+                )));
+            }
             let mut path = prefix.clone();
             if !path.is_empty() {
                 path.push(b'/');
             }
-            path.extend_from_slice(entry.filename());
-            let kind = match entry.kind() {
+            path.extend_from_slice(entry.filename);
+            if path.len() > LONGEST_PATH {
+                path.truncate(64);
+                listing.notes.push(format!(
+                    "{}…: left out, no file can have so long a path",
+                    path.escape_ascii()
+                ));
+                continue;
+            }
+            let kind = match entry.mode.kind() {
                 EntryKind::Tree => {
-                    waiting.push((path, entry.object_id()));
+                    waiting.push((path, entry.oid.to_owned()));
                     continue;
                 }
                 EntryKind::Blob | EntryKind::BlobExecutable => ItemKind::File,
                 EntryKind::Link => ItemKind::Symlink,
                 EntryKind::Commit => ItemKind::Submodule,
             };
-            let content = Content::Object(ObjectId(entry.object_id()));
+            let content = Content::Object(ObjectId(entry.oid.to_owned()));
             listing.add(&path, kind, content);
         }
     }

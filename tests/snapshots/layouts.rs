@@ -233,3 +233,40 @@ fn remotes_are_told_without_credentials() {
     );
     assert_eq!(taken.head.kind, Kind::Worktree);
 }
+
+#[test]
+fn a_tree_that_stands_for_billions_of_files_is_refused() {
+    let place = Place::repository();
+    place.write("a", "");
+    place.git(&["add", "a"]);
+    let mut tree = place.git(&["write-tree"]);
+    for _ in 0..12 {
+        let lines: String = (0..10)
+            .map(|name| format!("040000 tree {tree}\t{name}\n"))
+            .collect();
+        tree = place.make_tree(&lines);
+    }
+    let commit = place.git(&["commit-tree", "-m", "bomb", &tree]);
+    let error = place.take(|request| request.source = Source::Revision(commit));
+    let message = error.err().expect("an error").to_string();
+    assert!(message.contains("more than 1000000 entries"), "{message}");
+}
+
+#[test]
+fn directories_that_are_too_deep_are_left_out_with_a_note() {
+    let place = Place::repository();
+    place.write("a", "");
+    place.git(&["add", "a"]);
+    let file = place.git(&["rev-parse", ":a"]);
+    let mut tree = place.git(&["write-tree"]);
+    let name = "d".repeat(200);
+    for _ in 0..30 {
+        tree = place.make_tree(&format!(
+            "100644 blob {file}\ta\n040000 tree {tree}\t{name}\n"
+        ));
+    }
+    let commit = place.git(&["commit-tree", "-m", "deep", &tree]);
+    let taken = place.revision(&commit);
+    assert_eq!(taken.head.entries.len(), 21);
+    assert_eq!(taken.notes.len(), 1);
+}

@@ -64,6 +64,20 @@ impl Place {
         self.head()
     }
 
+    /// A tree with these entries, as `git ls-tree` would print them; its id.
+    pub(crate) fn make_tree(&self, lines: &str) -> String {
+        self.write(".git/lines", lines);
+        let lines = std::fs::File::open(self.path().join(".git/lines")).expect("a file");
+        let output = git_command(&self.path())
+            .arg("mktree")
+            .stdin(lines)
+            .output()
+            .expect("git runs");
+        assert!(output.status.success());
+        let id = String::from_utf8(output.stdout).expect("an id");
+        id.trim_end().to_owned()
+    }
+
     pub(crate) fn head(&self) -> String {
         self.git(&["rev-parse", "HEAD"])
     }

@@ -30,6 +30,55 @@ fn a_work_tree_holds_tracked_and_untracked_files_but_no_ignored_or_deleted_ones(
 }
 
 #[test]
+fn files_are_ignored_as_git_ignores_them() {
+    let place = Place::repository();
+    let rules = [
+        (
+            ".gitignore",
+            "*.log\n!keep.log\n/build\ndocs/*.md\n**/cache/\nsub/*\n!sub/two/\n\\#x\ntrail \n",
+        ),
+        ("one/.gitignore", "!*.log\n/local\n*.md\n"),
+        ("sub/two/.gitignore", "*\n!*.yaml\n!.gitignore\n"),
+    ];
+    for (path, content) in rules {
+        place.write(path, content);
+    }
+    let names = [
+        "a.log",
+        "keep.log",
+        "a.md",
+        "a.yaml",
+        "local/a.yaml",
+        "build/a.yaml",
+        "cache/a.yaml",
+        "docs/a.md",
+        "#x",
+        "trail",
+        "ä b.yaml",
+    ];
+    for directory in ["", "one/", "one/deep/", "sub/", "sub/two/", "sub/three/"] {
+        for name in names {
+            place.write(&format!("{directory}{name}"), "");
+        }
+    }
+    for tracked in ["sub/three/a.log", "build/a.yaml", "one/cache/a.yaml"] {
+        place.git(&["add", "-f", tracked]);
+    }
+    let list = [
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ];
+    let listed = place.git(&list);
+    let mut expected: Vec<_> = listed.split_terminator('\0').collect();
+    expected.sort_unstable();
+    assert!(expected.len() > 20);
+    assert_eq!(paths(&place.work_tree().head), expected);
+}
+
+#[test]
 fn the_excludes_file_of_the_configuration_is_read() {
     let place = Place::repository();
     let excludes = Place::new();
