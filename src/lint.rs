@@ -97,9 +97,7 @@ pub fn lint(
         .head
         .tree
         .files()
-        .filter(|(path, _)| {
-            !repo.config.exclude.matches(path) && suppress::may_hold_ignores(path)
-        })
+        .filter(|(path, _)| !repo.config.exclude.matches(path) && suppress::may_hold_ignores(path))
         .map(|(_, file)| file)
         .collect();
     let mut remaining = suppress::inline(found, repo.files, &judged, RULES, |rule, path| {

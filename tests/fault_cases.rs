@@ -5,8 +5,8 @@ mod harness;
 
 use std::path::Path;
 
-use serde_yaml::Value;
 use harness::{Found, Tree, lines, lint_trees, read_tree, serious, testdata};
+use serde_yaml::Value;
 use wavelint::rules;
 
 struct Case {
@@ -26,7 +26,8 @@ fn cases() -> Vec<Case> {
         .into_iter()
         .map(|name| {
             let directory = root.join(&name);
-            let text = std::fs::read_to_string(directory.join("expected.yaml")).expect("it is there");
+            let text =
+                std::fs::read_to_string(directory.join("expected.yaml")).expect("it is there");
             Case {
                 expected: serde_yaml::from_str(&text).expect("it is YAML"),
                 name,
@@ -102,7 +103,10 @@ fn each_fault_is_found_at_its_line_and_nothing_else_is() {
         for (rule, path, line) in &expected {
             if rules::find(rule).is_none() {
                 failures += &format!("{}: there is no rule {rule}\n", case.name);
-            } else if !found.iter().any(|found| fits(&case, found, rule, path, *line)) {
+            } else if !found
+                .iter()
+                .any(|found| fits(&case, found, rule, path, *line))
+            {
                 failures += &format!(
                     "{}: {path}:{line} {rule} is not found, but:\n{}",
                     case.name,

@@ -62,10 +62,10 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
         repo.files,
     );
     let failed = fails(&report.findings, args.fail_on);
-    let name = args
-        .output
-        .as_ref()
-        .map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
+    let name = args.output.as_ref().map_or_else(
+        || "standard output".to_owned(),
+        |path| path.display().to_string(),
+    );
     let style = match &args.output {
         Some(_) => Style::PLAIN,
         None => Style::detect(args.talk),

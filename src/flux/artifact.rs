@@ -10,7 +10,7 @@ use crate::tree::{Tree, join};
 
 /// Where the paths of a source's Kustomizations start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ArtifactRoot {
+pub(super) enum ArtifactRoot {
     /// A folder of this repository; `""` is its top.
     Folder(String),
     /// The source is another repository.
@@ -21,7 +21,7 @@ pub enum ArtifactRoot {
 
 /// What is known of the sources of a tree.
 #[derive(Clone, Debug, Default)]
-pub struct Sources {
+pub(super) struct Sources {
     /// URLs of this repository, normalised.
     own_urls: BTreeSet<String>,
     /// URLs by kind and name as written; `None` for a URL that is not known.
@@ -32,7 +32,7 @@ pub struct Sources {
 
 impl Sources {
     /// Reads the sources of a tree. `remotes` are the URLs of the checkout's git remotes.
-    pub fn new(raw: &RawObjects, remotes: &[String]) -> Self {
+    pub(super) fn new(raw: &RawObjects, remotes: &[String]) -> Self {
         let mut sources = Self {
             own_urls: remotes.iter().map(|url| normalise_url(url)).collect(),
             ..Self::default()
@@ -69,19 +69,19 @@ impl Sources {
     }
 
     /// Adds a URL that is known to be this repository's: of the source that an entry point syncs.
-    pub fn add_own_url(&mut self, url: &str) {
+    pub(super) fn add_own_url(&mut self, url: &str) {
         self.own_urls.insert(normalise_url(url));
     }
 
     /// Adds the URLs of the sources of that kind and name.
-    pub fn add_own_source(&mut self, kind: &str, name: &str) {
+    pub(super) fn add_own_source(&mut self, kind: &str, name: &str) {
         if let Some(urls) = self.urls.get(&(kind.into(), name.into())) {
             self.own_urls.extend(urls.iter().flatten().cloned());
         }
     }
 
     /// The roots that [`Sources::root`] may find by looking where paths exist.
-    pub fn likely_roots(&self, tree: &Tree) -> Vec<String> {
+    pub(super) fn likely_roots(&self, tree: &Tree) -> Vec<String> {
         self.paths
             .values()
             .filter_map(|paths| likely_root(tree, paths))
@@ -89,7 +89,7 @@ impl Sources {
     }
 
     /// The source whose Kustomizations' paths are in this tree most often, if most of them are.
-    pub fn most_likely_own(&self, tree: &Tree) -> Option<(SmolStr, SmolStr)> {
+    pub(super) fn most_likely_own(&self, tree: &Tree) -> Option<(SmolStr, SmolStr)> {
         self.paths
             .iter()
             .map(|(source, paths)| {
@@ -103,7 +103,7 @@ impl Sources {
 
     /// The root of a source's artifact. `synced` is the source that the entry point syncs,
     /// `entry_root` the root of its artifact.
-    pub fn root(
+    pub(super) fn root(
         &self,
         tree: &Tree,
         source: &SourceReference,
@@ -128,7 +128,7 @@ impl Sources {
 }
 
 /// The folder below which most of the paths exist; the top if it is as good as any; `None` if no folder has most.
-pub fn likely_root(tree: &Tree, paths: &[String]) -> Option<String> {
+pub(super) fn likely_root(tree: &Tree, paths: &[String]) -> Option<String> {
     let paths: BTreeSet<&str> = paths
         .iter()
         .map(String::as_str)

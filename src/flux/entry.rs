@@ -46,7 +46,11 @@ pub struct Told {
 }
 
 /// Entry points that Flux is told to sync, whether or not their directory exists.
-pub fn told(raw: &RawObjects, tree: &Tree, is_excluded: &dyn Fn(&str) -> bool) -> Vec<EntryPoint> {
+pub(super) fn told(
+    raw: &RawObjects,
+    tree: &Tree,
+    is_excluded: &dyn Fn(&str) -> bool,
+) -> Vec<EntryPoint> {
     let mut found: BTreeMap<String, EntryPoint> = BTreeMap::new();
     let mut add = |directory: &str, told: Told| {
         if told.written.contains("${") {
@@ -180,7 +184,7 @@ fn resolve(tree: &Tree, directory: &str, mut told: Told) -> EntryPoint {
 /// Directories that look like entry points where Flux is told nothing: they hold a
 /// kustomization file or Flux objects, and nothing reaches their own files from
 /// elsewhere. Whether each builds Flux Kustomizations is for the caller to check.
-pub fn unreached_directories(
+pub(super) fn unreached_directories(
     files: &Files,
     tree: &Tree,
     raw: &RawObjects,
@@ -281,7 +285,7 @@ fn file_entries(root: Option<&Node>) -> impl Iterator<Item = &str> {
 }
 
 /// Of nested directories the topmost.
-pub fn topmost(mut directories: Vec<String>) -> Vec<String> {
+pub(super) fn topmost(mut directories: Vec<String>) -> Vec<String> {
     directories.sort();
     let mut kept: Vec<String> = Vec::new();
     for directory in directories {

@@ -87,7 +87,6 @@ pub fn reconcile(files: &Files, tree: &Tree, config: &Config, remotes: &[String]
     engines.insert(String::new(), top);
 
     let reconciler = reconcile::Reconciler {
-        files,
         tree,
         sources: &sources,
         engines: &engines,

@@ -16,7 +16,7 @@ use super::variables::{Variables, gather};
 use crate::config::Role;
 use crate::kustomize::{Build, BuildOptions, Gap, GapEffect, Kustomize, Object};
 use crate::source::Place;
-use crate::tree::{Files, Tree};
+use crate::tree::Tree;
 use crate::yaml::{Entry, Node};
 
 /// No repository has more Kustomizations in one cluster; a parent whose children never end is cut here.
@@ -24,7 +24,6 @@ const MAX_KUSTOMIZATIONS: usize = 20_000;
 
 /// Builds clusters from the entry points of one tree.
 pub(super) struct Reconciler<'a> {
-    pub(super) files: &'a Files,
     pub(super) tree: &'a Tree,
     pub(super) sources: &'a Sources,
     /// An engine for each folder that is the root of an artifact.

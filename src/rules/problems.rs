@@ -7,6 +7,13 @@ use crate::kustomize::{Problem, ProblemKind};
 use crate::repo::Repo;
 use crate::source::Place;
 
+/// A problem, and what does not build for it.
+struct Stopped<'a> {
+    problem: &'a Problem,
+    clusters: Vec<String>,
+    kustomizations: Vec<String>,
+}
+
 /// Findings of a rule for all problems of some kinds: one for each place and message, with the
 /// clusters and Kustomizations that do not build for it.
 pub(super) fn findings(
@@ -14,28 +21,36 @@ pub(super) fn findings(
     rule: &'static str,
     wanted: &dyn Fn(ProblemKind) -> bool,
 ) -> Vec<Finding> {
-    let mut found: BTreeMap<(Place, String), (&Problem, Vec<String>, Vec<String>)> =
-        BTreeMap::new();
+    let mut found: BTreeMap<(Place, String), Stopped> = BTreeMap::new();
     for cluster in &repo.head.flux.clusters {
         for kustomization in &cluster.kustomizations {
             for problem in &kustomization.build.problems {
                 if !wanted(problem.kind) {
                     continue;
                 }
-                let (_, clusters, kustomizations) = found
+                let stopped = found
                     .entry((problem.place, problem.message.clone()))
-                    .or_insert_with(|| (problem, Vec::new(), Vec::new()));
-                clusters.push(cluster.path.clone());
+                    .or_insert_with(|| Stopped {
+                        problem,
+                        clusters: Vec::new(),
+                        kustomizations: Vec::new(),
+                    });
+                stopped.clusters.push(cluster.path.clone());
                 let name = kustomization.name.to_string();
-                if !kustomizations.contains(&name) {
-                    kustomizations.push(name);
+                if !stopped.kustomizations.contains(&name) {
+                    stopped.kustomizations.push(name);
                 }
             }
         }
     }
     found
         .into_values()
-        .map(|(problem, clusters, kustomizations)| {
+        .map(|stopped| {
+            let Stopped {
+                problem,
+                clusters,
+                kustomizations,
+            } = stopped;
             let mut finding = Finding::new(
                 rule,
                 Severity::Error,

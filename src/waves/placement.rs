@@ -34,7 +34,7 @@ pub enum PlacementKind {
 }
 
 /// Everything in a wave's directory.
-pub fn placements(
+pub(super) fn placements(
     files: &Files,
     tree: &Tree,
     catalog: &Catalog,

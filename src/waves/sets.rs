@@ -123,7 +123,7 @@ impl WaveSet {
 }
 
 /// Finds the wave sets of a tree.
-pub fn wave_sets(
+pub(super) fn wave_sets(
     files: &Files,
     tree: &Tree,
     clusters: &[Cluster],

@@ -87,7 +87,7 @@ fn fits_literal_block(scalar: &Scalar) -> bool {
     let text = scalar.text.as_str();
     scalar.typed() == Typed::String
         && text.contains('\n')
-        && text.trim_end_matches('\n') != ""
+        && !text.trim_end_matches('\n').is_empty()
         && !text.starts_with([' ', '\n', '\t'])
         && text.lines().all(|line| !line.ends_with([' ', '\t']))
         && text

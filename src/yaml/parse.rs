@@ -155,8 +155,8 @@ impl Builder<'_> {
                 self.anchors.clear();
                 self.written = 0;
                 self.has_alias = false;
-                self.lost = !self.result.documents.is_empty()
-                    && !(explicit && self.clean_separator(range.start));
+                let follows_a_separator = explicit && self.clean_separator(range.start);
+                self.lost = !self.result.documents.is_empty() && !follows_a_separator;
             }
             Event::Comment(text, _) => {
                 let line_start = self.text[..range.start].rfind('\n').map_or(0, |at| at + 1);

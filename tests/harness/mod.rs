@@ -13,11 +13,11 @@ use wavelint::snapshot::Snapshot;
 use wavelint::source::Revision;
 
 /// Path → text of a small repository.
-pub type Tree = BTreeMap<String, String>;
+pub(crate) type Tree = BTreeMap<String, String>;
 
 /// A finding in the words of a test.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub(crate) struct Found {
     pub rule: String,
     pub severity: &'static str,
     pub path: String,
@@ -32,7 +32,7 @@ pub struct Found {
 
 impl Found {
     /// `path:line severity rule message`, for failures.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         format!(
             "{}:{} {} {} {}",
             self.path, self.line, self.severity, self.rule, self.message
@@ -41,7 +41,7 @@ impl Found {
 }
 
 /// Lints a tree in memory, against another if there is one. `select` names rules or groups; empty for all.
-pub fn lint_trees(head: &Tree, base: Option<&Tree>, select: &[&str]) -> Vec<Found> {
+pub(crate) fn lint_trees(head: &Tree, base: Option<&Tree>, select: &[&str]) -> Vec<Found> {
     let snapshot = |tree: &Tree| {
         Snapshot::memory(
             tree.iter()
@@ -93,7 +93,7 @@ fn describe(repo: &wavelint::repo::Repo, finding: &Finding) -> Found {
 }
 
 /// The findings at warning or above.
-pub fn serious(found: Vec<Found>) -> Vec<Found> {
+pub(crate) fn serious(found: Vec<Found>) -> Vec<Found> {
     found
         .into_iter()
         .filter(|found| found.severity != Severity::Info.as_str())
@@ -101,7 +101,7 @@ pub fn serious(found: Vec<Found>) -> Vec<Found> {
 }
 
 /// Reads a directory of text files; what is no text is left out.
-pub fn read_tree(root: &Path) -> Tree {
+pub(crate) fn read_tree(root: &Path) -> Tree {
     fn walk(root: &Path, directory: &Path, tree: &mut Tree) {
         let entries = std::fs::read_dir(directory)
             .unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
@@ -121,14 +121,14 @@ pub fn read_tree(root: &Path) -> Tree {
 }
 
 /// The directory of test data in the repository.
-pub fn testdata(name: &str) -> std::path::PathBuf {
+pub(crate) fn testdata(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("testdata")
         .join(name)
 }
 
 /// Several findings as lines, for failures.
-pub fn lines(found: &[Found]) -> String {
+pub(crate) fn lines(found: &[Found]) -> String {
     found
         .iter()
         .map(|found| format!("  {}\n", found.line()))
