@@ -22,7 +22,7 @@ pub struct ServiceView {
 }
 
 /// Looks at every service, in the order of the catalog.
-pub fn survey(waves: &Waves, clusters: &[Cluster]) -> Vec<ServiceView> {
+pub fn survey(waves: &Waves, clusters: &[&Cluster]) -> Vec<ServiceView> {
     let places: Vec<BTreeSet<FileId>> = (0..waves.catalog.services.len())
         .map(|service| files_of(waves, service))
         .collect();
