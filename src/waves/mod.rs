@@ -156,25 +156,27 @@ pub fn graph(catalog: &Catalog, members: &BTreeSet<usize>) -> Graph {
     Graph::new(catalog.services.len(), edges)
 }
 
-/// The depth of each member by its longest dependency path inside the members.
+/// The depth of each member by its longest dependency path inside the members. Of several longest
+/// paths that one counts which goes along the earlier entry of `dependencies` at each service.
 pub fn depths(catalog: &Catalog, members: &BTreeSet<usize>) -> BTreeMap<usize, ServiceDepth> {
-    let graph = graph(catalog, members);
-    let longest = graph.longest_paths();
+    let longest = graph(catalog, members).longest_paths();
+    let next = |service: usize| {
+        let below = longest.depth(service)?.checked_sub(1)?;
+        catalog.services[service]
+            .dependencies
+            .iter()
+            .filter_map(|dependency| catalog.find(&dependency.name))
+            .find(|target| members.contains(target) && longest.depth(*target) == Some(below))
+    };
     members
         .iter()
-        .filter_map(|index| {
+        .filter_map(|service| {
+            let chain = std::iter::successors(Some(*service), |at| next(*at)).collect();
             Some((
-                *index,
+                *service,
                 ServiceDepth {
-                    depth: longest.depth(*index)?,
-                    chain: std::iter::once(*index)
-                        .chain(
-                            longest
-                                .path(*index)
-                                .into_iter()
-                                .map(|edge| graph.edges()[edge].to),
-                        )
-                        .collect(),
+                    depth: longest.depth(*service)?,
+                    chain,
                 },
             ))
         })
