@@ -308,3 +308,24 @@ fn a_cluster_that_picks_single_apps_out_of_waves_applies_no_set() {
     }
     assert_finds(&tree, None, &[]);
 }
+
+#[test]
+fn numbers_of_any_size_are_counted_with() {
+    for [first, second] in [
+        [
+            "apps/wave-18446744073709551614",
+            "apps/wave-18446744073709551615",
+        ],
+        ["apps/wave-0", "apps/wave-18446744073709551615"],
+    ] {
+        let files = [
+            format!("{first}/jackett.yaml"),
+            format!("{second}/sonarr.yaml"),
+            format!("{second}/seerr.yaml"),
+        ];
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let tree = with_catalog(with_files(cluster(&[first, second]), &files));
+        let found = lint_trees(&tree, None, &["wrong-wave"]);
+        assert!(found.len() <= 1, "{}", lines(&found));
+    }
+}

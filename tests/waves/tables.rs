@@ -157,7 +157,7 @@ fn an_aligned_table_stays_aligned() {
             "| plex, seerr                                                                  |",
             "| plex, seerr                                                            |",
         );
-    assert_mends(&stale, 3, wanted);
+    assert_mends(&stale, 5, wanted);
 }
 
 #[test]
