@@ -343,10 +343,10 @@ impl Reconciler<'_> {
         {
             node = engine.patch_object(&node, patches);
         }
-        let location = if entry.told.as_ref().is_some_and(|told| told.missing) {
-            Location::Missing(entry.path.clone())
-        } else {
+        let location = if self.tree.is_directory(&entry.path) {
             Location::Directory(entry.path.clone())
+        } else {
+            Location::Missing(entry.path.clone())
         };
         let mut implied = entry
             .told
