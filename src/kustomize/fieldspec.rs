@@ -141,17 +141,8 @@ pub fn merge(specs: &mut Vec<FieldSpec>, more: &[FieldSpec]) -> Result<(), SmolS
     Ok(())
 }
 
-/// The specs that a `configurations` file adds to a transformer (`namePrefix`,
-/// `nameSuffix`, `namespace`, `labels`, `commonLabels`, `templateLabels`,
-/// `commonAnnotations`, `images`, `replicas`).
-pub fn from_configuration(configuration: &Node, transformer: &str) -> Vec<FieldSpec> {
-    configuration
-        .get(transformer)
-        .map(|list| list.items().iter().map(FieldSpec::read).collect())
-        .unwrap_or_default()
-}
-
-/// Splits a path at `/`; a leading slash does not count, `\/` does not split.
+/// Splits a path at a delimiter; a leading one does not count, one behind a backslash does not split
+/// (upstream: kyaml `pathsplitter.go`).
 pub fn split_path(path: &str, delimiter: char) -> Vec<String> {
     let path = match path.strip_prefix(delimiter) {
         Some(rest) => rest,

@@ -5,6 +5,7 @@ pub mod images;
 pub mod labels;
 pub mod namespace;
 pub mod names;
+pub mod replacements;
 pub mod replicas;
 
 use super::{Object, Problem, ProblemKind};
