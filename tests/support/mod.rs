@@ -1,6 +1,8 @@
 //! Trees from disk and comparison of built objects, for the tests of the kustomize engine.
 #![allow(dead_code)]
 
+pub(crate) mod generated;
+
 use std::path::Path;
 
 use wavelint::kustomize::{Build, BuildOptions, Kustomize};
@@ -22,7 +24,7 @@ impl Reader for Disk {
 }
 
 /// All files below a directory, read when asked for.
-pub fn load(root: &Path) -> (Files, Tree) {
+pub(crate) fn load(root: &Path) -> (Files, Tree) {
     let mut entries: Vec<(Entry, std::path::PathBuf)> = walkdir::WalkDir::new(root)
         .into_iter()
         .filter_map(Result::ok)
@@ -46,12 +48,12 @@ pub fn load(root: &Path) -> (Files, Tree) {
 }
 
 /// Builds one directory of a tree as plain kustomize.
-pub fn build(files: &Files, tree: &Tree, directory: &str) -> Build {
+pub(crate) fn build(files: &Files, tree: &Tree, directory: &str) -> Build {
     Kustomize::new(files, tree).build(directory, &BuildOptions::default())
 }
 
 /// The documents of kustomize's output, without merge keys.
-pub fn documents(text: &str) -> Vec<Node> {
+pub(crate) fn documents(text: &str) -> Vec<Node> {
     let yaml = parse(text, FileId(0));
     assert_eq!(yaml.error, None, "kustomize prints YAML");
     yaml.documents
@@ -62,7 +64,7 @@ pub fn documents(text: &str) -> Vec<Node> {
 }
 
 /// The first difference between two values, as a path; `None` if they are equal.
-pub fn difference(expected: &Node, found: &Node) -> Option<String> {
+pub(crate) fn difference(expected: &Node, found: &Node) -> Option<String> {
     difference_at("", expected, found)
 }
 
@@ -113,7 +115,7 @@ fn difference_at(path: &str, expected: &Node, found: &Node) -> Option<String> {
 }
 
 /// What tells the objects of a build from those that are expected, in order; empty if nothing.
-pub fn differences(expected: &[Node], build: &Build) -> Vec<String> {
+pub(crate) fn differences(expected: &[Node], build: &Build) -> Vec<String> {
     let name = |node: &Node| {
         format!(
             "{} {}/{}",

@@ -37,7 +37,7 @@ impl Pattern {
         if text.chars().all(plain) {
             return Ok(Self::Word(text.to_owned()));
         }
-        Regex::new(&format!("^(?:{text})$"))
+        Regex::new(&format!("^(?:{})$", as_rust_expression(text)))
             .map(Self::Expression)
             .map_err(|error| Problem {
                 kind: ProblemKind::Other,
@@ -58,6 +58,70 @@ impl Pattern {
             Self::Expression(expression) => expression.is_match(text),
         }
     }
+}
+
+/// A Go expression in the notation of the regex crate: a brace that repeats nothing and a bracket
+/// inside a class are plain characters in Go.
+fn as_rust_expression(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let mut result = String::with_capacity(text.len() + 8);
+    let mut at = 0;
+    let mut in_class = false;
+    while let Some(&c) = characters.get(at) {
+        let rest = &characters[at..];
+        match c {
+            '\\' => {
+                result.push(c);
+                at += 1;
+                result.extend(characters.get(at));
+                if let Some('p' | 'P' | 'x') = characters.get(at)
+                    && characters.get(at + 1) == Some(&'{')
+                {
+                    result.push('{');
+                    at += 1;
+                }
+            }
+            '[' if in_class && rest.get(1) == Some(&':') => {
+                let end = rest.iter().position(|c| *c == ']').unwrap_or(0);
+                result.extend(&rest[..=end]);
+                at += end;
+            }
+            '[' if in_class => result.push_str("\\["),
+            '[' => {
+                in_class = true;
+                result.push(c);
+                if rest.get(1) == Some(&'^') {
+                    at += 1;
+                    result.push('^');
+                }
+                if characters.get(at + 1) == Some(&']') {
+                    at += 1;
+                    result.push_str("\\]");
+                }
+            }
+            ']' if in_class => {
+                in_class = false;
+                result.push(c);
+            }
+            '&' | '~' if in_class => {
+                result.push('\\');
+                result.push(c);
+            }
+            '{' if !in_class && !is_repetition(rest) => result.push_str("\\{"),
+            c => result.push(c),
+        }
+        at += 1;
+    }
+    result
+}
+
+/// `{2}`, `{2,}` or `{2,3}`.
+fn is_repetition(rest: &[char]) -> bool {
+    let inner: String = rest.iter().skip(1).take_while(|c| **c != '}').collect();
+    let closed = rest.len() > inner.chars().count() + 1;
+    let (least, most) = inner.split_once(',').unwrap_or((&inner, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    closed && !least.is_empty() && digits(least) && digits(most)
 }
 
 fn last_line(text: &str) -> &str {
@@ -358,6 +422,25 @@ fn is_label_text(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn go_expressions_are_understood() {
+        for (written, text) in [
+            (r"\${cluster}-x", "${cluster}-x"),
+            ("a{2}", "aa"),
+            ("a{x", "a{x"),
+            ("[a[]b", "[b"),
+            ("[[:alpha:]]+", "ab"),
+            ("[^]]", "x"),
+            (r"\p{Lu}", "A"),
+        ] {
+            let expression = Regex::new(&format!("^(?:{})$", as_rust_expression(written)));
+            assert!(
+                expression.is_ok_and(|expression| expression.is_match(text)),
+                "{written}"
+            );
+        }
+    }
 
     #[test]
     fn selectors_are_read_as_kubernetes_reads_them() {
