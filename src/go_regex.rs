@@ -44,13 +44,17 @@ fn translate(pattern: &str) -> String {
     while let Some(&c) = chars.get(at) {
         match c {
             '\\' => at += escape(&chars[at..], in_class, &mut out),
+            // `[:alpha:]` is a class in a class for both; any other bracket is itself.
+            '[' if in_class && chars.get(at + 1) == Some(&':') => {
+                let end = chars[at..]
+                    .iter()
+                    .position(|c| *c == ']')
+                    .unwrap_or_default();
+                out.extend(&chars[at..=at + end]);
+                at += end + 1;
+            }
             '[' if in_class => {
-                // `[:alpha:]` is a class in a class for both; any other bracket is itself.
-                if chars.get(at + 1) == Some(&':') {
-                    out.push('[');
-                } else {
-                    out.push_str("\\[");
-                }
+                out.push_str("\\[");
                 at += 1;
             }
             '[' => {
@@ -68,8 +72,7 @@ fn translate(pattern: &str) -> String {
                 }
             }
             ']' if in_class => {
-                // The end of `[:alpha:]` is not the end of the class.
-                in_class = at > 0 && chars[at - 1] == ':' && out.contains("[:") && is_open(&out);
+                in_class = false;
                 out.push(']');
                 at += 1;
             }
@@ -102,12 +105,6 @@ fn translate(pattern: &str) -> String {
         }
     }
     out
-}
-
-/// True if the last `[:` of a text is not closed yet.
-fn is_open(out: &str) -> bool {
-    out.rfind("[:")
-        .is_some_and(|start| !out[start..].contains(":]"))
 }
 
 /// True for `{3}`, `{3,}` and `{3,5}` at the start.
@@ -188,7 +185,7 @@ mod tests {
 
     #[test]
     fn patterns_match_what_go_matches() {
-        let cases: [(&str, &str, bool); 22] = [
+        let cases: [(&str, &str, bool); 24] = [
             (r"\${cluster_name}-x", "${cluster_name}-x", true),
             ("a{2}", "aa", true),
             ("a{2,}", "aaa", true),
@@ -202,6 +199,8 @@ mod tests {
             ("^[]a]+$", "]a", true),
             ("^[[a]+$", "[a", true),
             ("^[a&&b]+$", "a&b", true),
+            ("a[[]b", "a[b", true),
+            ("[[:alpha:]x]$", "x", true),
             (r"\Qa.b\E+", "a.bb", true),
             (r"\Qa.b\E", "axb", false),
             (r"\.sops\.ya?ml$", "x.sops.yml", true),

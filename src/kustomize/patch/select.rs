@@ -59,10 +59,6 @@ impl Pattern {
     }
 }
 
-fn last_line(text: &str) -> &str {
-    text.lines().last().unwrap_or_default().trim()
-}
-
 impl Selector {
     /// Reads a target as written in a kustomization file.
     ///
