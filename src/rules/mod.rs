@@ -19,6 +19,7 @@ mod patch_matches_nothing;
 mod path_not_found;
 mod plaintext_secret;
 mod resource_not_found;
+mod stale_wave_table;
 mod unknown_app;
 mod unknown_dependency;
 mod unplaced_service;
@@ -103,6 +104,7 @@ pub static RULES: &[&Rule] = &[
     &unknown_app::RULE,
     &wave_without_kustomization::RULE,
     &wave_settings_differ::RULE,
+    &stale_wave_table::RULE,
     &missing_depends_on::RULE,
     &depends_on_not_found::RULE,
     &depends_on_cycle::RULE,
