@@ -42,14 +42,14 @@ fn links<'a>(
 ) -> BTreeMap<usize, Vec<(usize, &'a Dependency)>> {
     let mut found: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for (index, kustomization) in cluster.kustomizations.iter().enumerate() {
-        if kustomization.fails() {
-            continue;
-        }
         for dependency in &kustomization.spec.depends_on {
             let Some(target) = cluster.find(&dependency.target) else {
                 continue;
             };
-            let says_nothing = matches!(gates[target], Gate::Open | Gate::Hollow)
+            // All of a cluster is below its entry point, and Flux itself runs by it.
+            let is_root = cluster.kustomizations[target].parent.is_none();
+            let says_nothing = !is_root
+                && matches!(gates[target], Gate::Open | Gate::Hollow)
                 && !cluster.kustomizations[target].fails();
             if says_nothing
                 && target != index
