@@ -4,20 +4,28 @@ mod combine;
 mod problems;
 mod support;
 
+mod blast_radius;
 mod build_fails;
+mod custom_resource_before_crd;
 mod dependency_cycle;
 mod depends_on_cycle;
 mod depends_on_not_found;
+mod depends_on_not_gated;
 mod duplicate_key;
 mod duplicate_service;
+mod health_checks_ignored;
+mod helm_depends_on_not_found;
 mod invalid_yaml;
 mod manifest_not_listed;
 mod missing_decryption;
 mod missing_depends_on;
 mod moved_file_changed;
+mod parent_waits_for_child;
 mod patch_matches_nothing;
 mod path_not_found;
 mod plaintext_secret;
+mod readiness_disabled;
+mod redundant_depends_on;
 mod resource_not_found;
 mod stale_wave_table;
 mod unknown_app;
@@ -108,6 +116,14 @@ pub static RULES: &[&Rule] = &[
     &missing_depends_on::RULE,
     &depends_on_not_found::RULE,
     &depends_on_cycle::RULE,
+    &parent_waits_for_child::RULE,
+    &depends_on_not_gated::RULE,
+    &health_checks_ignored::RULE,
+    &readiness_disabled::RULE,
+    &redundant_depends_on::RULE,
+    &helm_depends_on_not_found::RULE,
+    &custom_resource_before_crd::RULE,
+    &blast_radius::RULE,
     &missing_decryption::RULE,
     &plaintext_secret::RULE,
     &moved_file_changed::RULE,

@@ -1,5 +1,8 @@
 //! What several rules need.
 
+pub(super) mod charts;
+pub(super) mod gates;
+
 use crate::flux::{Cluster, Kustomization};
 use crate::repo::Repo;
 use crate::source::Place;
@@ -65,6 +68,16 @@ pub(super) fn list<T: std::fmt::Display>(items: &[T]) -> String {
             format!("{} and {last}", first.join(", "))
         }
     }
+}
+
+/// At most three of some items, and how many more.
+pub(super) fn shortened(items: &[String]) -> Vec<String> {
+    items
+        .iter()
+        .take(3)
+        .cloned()
+        .chain((items.len() > 3).then(|| format!("{} more", items.len() - 3)))
+        .collect()
 }
 
 /// The key of the list of which an entry at a place is an item.
