@@ -262,7 +262,13 @@ mod tests {
 
     #[test]
     fn one_pattern_switches_all_defaults_off_but_those_of_version_control() {
-        let paths = [".github/ci.yaml", ".gitignore", ".sops.yaml", "a.png", "docs/x.yaml"];
+        let paths = [
+            ".github/ci.yaml",
+            ".gitignore",
+            ".sops.yaml",
+            "a.png",
+            "docs/x.yaml",
+        ];
         let ignores = [(".sourceignore", "# only this\n\ndocs/\n")];
         let expected = [".github/ci.yaml", ".sops.yaml", "a.png"];
         assert_eq!(kept(&paths, &ignores, None), expected);
@@ -273,7 +279,10 @@ mod tests {
     fn a_later_pattern_brings_back_what_an_earlier_one_excludes() {
         let paths = ["apps/a.yaml", "apps/b/c.yaml", "docs/x.yaml", "top.yaml"];
         let ignores = [(".sourceignore", "/*\n!/apps/\n")];
-        assert_eq!(kept(&paths, &ignores, None), ["apps/a.yaml", "apps/b/c.yaml"]);
+        assert_eq!(
+            kept(&paths, &ignores, None),
+            ["apps/a.yaml", "apps/b/c.yaml"]
+        );
         let deep = [(".sourceignore", "/*\n!/apps/b\n")];
         assert_eq!(kept(&paths, &deep, None), ["apps/b/c.yaml"]);
     }
@@ -305,7 +314,10 @@ mod tests {
     #[test]
     fn a_directory_stays_though_all_its_files_are_left_out() {
         let mut files = Files::default();
-        let entries = [("a/logo.png".to_owned(), Vec::new()), ("b.yaml".to_owned(), Vec::new())];
+        let entries = [
+            ("a/logo.png".to_owned(), Vec::new()),
+            ("b.yaml".to_owned(), Vec::new()),
+        ];
         let tree = files.add(Snapshot::memory(entries), Revision::Head, None);
         let packed_tree = packed(&files, &tree, "", None);
         assert!(packed_tree.is_directory("a"));

@@ -19,6 +19,7 @@ mod location;
 mod nearby;
 mod object;
 mod patch;
+mod pattern;
 mod plugins;
 pub mod references;
 pub mod scope;

@@ -2,6 +2,7 @@
 
 use regex::Regex;
 
+use crate::kustomize::pattern;
 use crate::kustomize::scope::effective_namespace;
 use crate::kustomize::{Object, ObjectId, Problem, ProblemKind};
 use crate::yaml::Node;
@@ -37,7 +38,7 @@ impl Pattern {
         if text.chars().all(plain) {
             return Ok(Self::Word(text.to_owned()));
         }
-        Regex::new(&format!("^(?:{text})$"))
+        pattern::compile(&format!("^(?:{text})$"))
             .map(Self::Expression)
             .map_err(|error| Problem {
                 kind: ProblemKind::Other,
