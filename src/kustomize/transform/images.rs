@@ -2,8 +2,8 @@
 
 use regex::Regex;
 
+use crate::go_regex::compile;
 use crate::kustomize::fieldspec::{FieldError, FieldSpec, for_each_field};
-use crate::kustomize::pattern::compile;
 use crate::kustomize::{Object, Problem};
 use crate::source::Place;
 use crate::yaml::{Node, Value};

@@ -1,8 +1,8 @@
 //! Field paths of replacements (upstream: kyaml `pathsplitter.go`, `match.go`, `fns.go` PathGetter).
 
 use super::value::untyped;
+use crate::go_regex::compile;
 use crate::kustomize::fieldspec::{FieldError, split_path};
-use crate::kustomize::pattern::compile;
 use crate::source::Place;
 use crate::yaml::{Entry, Node, Value};
 
