@@ -3,6 +3,7 @@
 mod combine;
 mod problems;
 mod support;
+mod variables;
 
 mod blast_radius;
 mod build_fails;
@@ -12,14 +13,24 @@ mod depends_on_cycle;
 mod depends_on_not_found;
 mod depends_on_not_gated;
 mod duplicate_key;
+mod duplicate_object;
 mod duplicate_service;
+mod flux_object_in_kustomization_file;
 mod health_checks_ignored;
 mod helm_depends_on_not_found;
+mod ignored_field;
+mod invalid_substitution;
+mod invalid_variable_name;
 mod invalid_yaml;
 mod manifest_not_listed;
 mod missing_decryption;
 mod missing_depends_on;
 mod moved_file_changed;
+mod namespace_missing;
+mod namespace_not_found;
+mod not_a_manifest;
+mod object_owned_twice;
+mod overlapping_paths;
 mod parent_waits_for_child;
 mod patch_matches_nothing;
 mod path_not_found;
@@ -27,11 +38,17 @@ mod plaintext_secret;
 mod readiness_disabled;
 mod redundant_depends_on;
 mod resource_not_found;
+mod source_not_found;
 mod stale_wave_table;
+mod substituted_type;
+mod substitution_in_script;
+mod undefined_variable;
 mod unknown_app;
 mod unknown_dependency;
 mod unplaced_service;
 mod unused_ignore;
+mod unused_variable;
+mod variable_not_in_base;
 mod wave_settings_differ;
 mod wave_without_kustomization;
 mod wrong_wave;
@@ -128,12 +145,28 @@ pub static RULES: &[&Rule] = &[
     &plaintext_secret::RULE,
     &moved_file_changed::RULE,
     &patch_matches_nothing::RULE,
+    &undefined_variable::RULE,
+    &substitution_in_script::RULE,
+    &invalid_substitution::RULE,
+    &invalid_variable_name::RULE,
+    &substituted_type::RULE,
+    &unused_variable::RULE,
+    &variable_not_in_base::RULE,
     &invalid_yaml::RULE,
     &duplicate_key::RULE,
     &path_not_found::RULE,
+    &source_not_found::RULE,
     &resource_not_found::RULE,
     &manifest_not_listed::RULE,
+    &duplicate_object::RULE,
+    &object_owned_twice::RULE,
+    &overlapping_paths::RULE,
     &build_fails::RULE,
+    &ignored_field::RULE,
+    &not_a_manifest::RULE,
+    &flux_object_in_kustomization_file::RULE,
+    &namespace_not_found::RULE,
+    &namespace_missing::RULE,
     &unused_ignore::RULE,
 ];
 
