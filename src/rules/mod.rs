@@ -1,24 +1,37 @@
 //! The rules: one file each, one list.
 
 mod combine;
+mod overlay;
 mod problems;
 mod support;
 
+mod base_forked;
 mod build_fails;
+mod creation_rule_changed;
 mod dependency_cycle;
 mod depends_on_cycle;
 mod depends_on_not_found;
 mod duplicate_key;
 mod duplicate_service;
+mod encrypted_metadata;
 mod invalid_yaml;
 mod manifest_not_listed;
 mod missing_decryption;
 mod missing_depends_on;
 mod moved_file_changed;
+mod namespace_object_renamed;
+mod overlay_adds_resource;
+mod overlay_patches_other;
 mod patch_matches_nothing;
+mod patch_too_broad;
 mod path_not_found;
 mod plaintext_secret;
+mod private_key_committed;
+mod recipients_differ;
 mod resource_not_found;
+mod sops_config_unknown_key;
+mod stale_mac;
+mod unencrypted_value;
 mod unknown_app;
 mod unknown_dependency;
 mod unplaced_service;
@@ -108,8 +121,20 @@ pub static RULES: &[&Rule] = &[
     &depends_on_cycle::RULE,
     &missing_decryption::RULE,
     &plaintext_secret::RULE,
+    &unencrypted_value::RULE,
+    &recipients_differ::RULE,
+    &creation_rule_changed::RULE,
+    &stale_mac::RULE,
+    &private_key_committed::RULE,
+    &encrypted_metadata::RULE,
+    &sops_config_unknown_key::RULE,
     &moved_file_changed::RULE,
+    &namespace_object_renamed::RULE,
     &patch_matches_nothing::RULE,
+    &patch_too_broad::RULE,
+    &overlay_adds_resource::RULE,
+    &overlay_patches_other::RULE,
+    &base_forked::RULE,
     &invalid_yaml::RULE,
     &duplicate_key::RULE,
     &path_not_found::RULE,
