@@ -22,7 +22,11 @@ const AGE: &[u8] = b"AGE-SECRET-KEY-";
 const PEM: &[u8] = b"-----BEGIN ";
 
 /// How base64 begins of a key, of a file of `age-keygen`, and of a text that begins with the key itself.
-const ENCODED: [&[u8]; 3] = [b"LS0tLS1CRUdJTi", b"QUdFLVNFQ1JFVC1LRVkt", b"IyBjcmVhdGVkOi"];
+const ENCODED: [&[u8]; 3] = [
+    b"LS0tLS1CRUdJTi",
+    b"QUdFLVNFQ1JFVC1LRVkt",
+    b"IyBjcmVhdGVkOi",
+];
 
 /// No key is longer than this in base64.
 const MAX_ENCODED: usize = 64 * 1024;
@@ -73,7 +77,11 @@ fn positions<'a>(bytes: &'a [u8], word: &'a [u8]) -> impl Iterator<Item = usize>
     let mut from = 0;
     std::iter::from_fn(move || {
         loop {
-            let at = from + bytes.get(from..)?.iter().position(|byte| *byte == word[rare])?;
+            let at = from
+                + bytes
+                    .get(from..)?
+                    .iter()
+                    .position(|byte| *byte == word[rare])?;
             from = at + 1;
             if let Some(start) = at.checked_sub(rare)
                 && bytes[start..].starts_with(word)
@@ -167,7 +175,8 @@ fn is_locked(label: &str, text: &[u8]) -> bool {
     }
     const MAGIC: &[u8] = b"openssh-key-v1\0";
     let whole = text.len() / 4 * 4;
-    let Ok(decoded) = base64::engine::general_purpose::STANDARD_NO_PAD.decode(&text[..whole.min(64)])
+    let Ok(decoded) =
+        base64::engine::general_purpose::STANDARD_NO_PAD.decode(&text[..whole.min(64)])
     else {
         return false;
     };

@@ -7,7 +7,11 @@ const BODY: &str = "MIIEowIBAAKCAQEAthisIsNoKeyOfAnyoneOnlyItsShape0123456789abc
 
 fn age() -> String {
     // Put together here, so that this file holds none itself.
-    format!("AGE-SECRET-KEY-{}{}", "1", "QYZWJ0EPA8S3FVRNK2T".repeat(4).split_at(58).0)
+    format!(
+        "AGE-SECRET-KEY-{}{}",
+        "1",
+        "QYZWJ0EPA8S3FVRNK2T".repeat(4).split_at(58).0
+    )
 }
 
 fn pem(label: &str) -> String {
@@ -15,7 +19,10 @@ fn pem(label: &str) -> String {
 }
 
 fn kinds(text: &str) -> Vec<String> {
-    find(text.as_bytes()).into_iter().map(|key| key.kind).collect()
+    find(text.as_bytes())
+        .into_iter()
+        .map(|key| key.kind)
+        .collect()
 }
 
 #[test]
@@ -40,7 +47,9 @@ fn keys_in_clear_are_found_with_their_bytes() {
 #[test]
 fn an_armour_with_headers_is_found_and_an_encrypted_key_is_not() {
     let with = |header: &str| {
-        format!("-----BEGIN RSA PRIVATE KEY-----\n{header}\n\n{BODY}\n-----END RSA PRIVATE KEY-----\n")
+        format!(
+            "-----BEGIN RSA PRIVATE KEY-----\n{header}\n\n{BODY}\n-----END RSA PRIVATE KEY-----\n"
+        )
     };
     assert_eq!(kinds(&with("Version: 1")).len(), 1);
     assert!(kinds(&with("Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00FF")).is_empty());
@@ -81,13 +90,20 @@ fn words_without_a_key_behind_them_are_none() {
 #[test]
 fn a_key_in_base64_is_found_where_the_text_begins() {
     let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
-    for key in [pem("EC PRIVATE KEY"), age(), format!("# created: x\n# public key: y\n{}\n", age())] {
+    for key in [
+        pem("EC PRIVATE KEY"),
+        age(),
+        format!("# created: x\n# public key: y\n{}\n", age()),
+    ] {
         let encoded = encode(&key);
         let text = format!("data:\n  tls.key: {encoded}\n  next: aGVsbG8=\nkind: Secret\n");
         let found = find(text.as_bytes());
         assert_eq!(found.len(), 1, "{key}");
         assert!(found[0].encoded);
-        assert_eq!(text[found[0].span.range()].trim_end_matches('='), encoded.trim_end_matches('='));
+        assert_eq!(
+            text[found[0].span.range()].trim_end_matches('='),
+            encoded.trim_end_matches('=')
+        );
         let (left, right) = encoded.split_at(60);
         let folded = format!("data:\n  tls.key: >-\n    {left}\n    {right}\n  next: aGVsbG8=\n");
         assert_eq!(kinds(&folded).len(), 1, "{key}");

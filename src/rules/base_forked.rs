@@ -136,9 +136,7 @@ fn compare(
         .iter()
         .filter(|(before, after, _)| !before.same_content(after))
         .collect();
-    different.sort_by_key(|(_, after, _)| {
-        (repo.files.path(after.place.file), after.place.span)
-    });
+    different.sort_by_key(|(_, after, _)| (repo.files.path(after.place.file), after.place.span));
     let (before, after, _) = different.first()?;
     if equal * 100 < all * EQUAL_PERCENT {
         return None;
@@ -203,13 +201,14 @@ fn first_difference<'a>(base: &'a Node, copy: &Node) -> Option<&'a Node> {
                 None => Some(&pair.key),
             }
         }),
-        (Value::Sequence(left), Value::Sequence(right)) => left
-            .iter()
-            .enumerate()
-            .find_map(|(index, item)| match right.get(index) {
-                Some(other) => first_difference(item, other),
-                None => Some(item),
-            }),
+        (Value::Sequence(left), Value::Sequence(right)) => {
+            left.iter()
+                .enumerate()
+                .find_map(|(index, item)| match right.get(index) {
+                    Some(other) => first_difference(item, other),
+                    None => Some(item),
+                })
+        }
         _ => (!base.same_content(copy)).then_some(base),
     }
 }

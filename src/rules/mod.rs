@@ -1,6 +1,7 @@
 //! The rules: one file each, one list.
 
 mod combine;
+mod literal;
 mod overlay;
 mod problems;
 mod support;

@@ -42,12 +42,13 @@ fn check(repo: &Repo) -> Vec<Finding> {
         }
         for kustomization in &cluster.kustomizations {
             for renamed in &kustomization.build.renamed_namespaces {
-                let taken = OF_THE_CLUSTER.contains(&renamed.to.as_str())
-                    || made
-                        .get(renamed.to.as_str())
-                        .is_some_and(|origins| origins.len() > 1);
-                let on_purpose = shared.contains(&renamed.object) || is_dummy(&renamed.from);
-                if taken || !on_purpose {
+                let to = renamed.to.as_str();
+                let of_the_cluster = OF_THE_CLUSTER.contains(&to);
+                let taken = of_the_cluster || made.get(to).is_some_and(|origins| origins.len() > 1);
+                // One object for many namespaces is written to be renamed, but not to just any.
+                let on_purpose =
+                    is_dummy(&renamed.from) || shared.contains(&renamed.object) && !of_the_cluster;
+                if !on_purpose {
                     let finding = report(renamed, taken).cluster(&cluster.path);
                     findings.push(finding);
                 }

@@ -63,7 +63,9 @@ fn entered_directly<'a>(
     let file = own.and_then(|own| own.kustomization_file);
     let path = own.map_or("", |own| own.path.as_str());
     root.build.directories.iter().filter_map(move |directory| {
-        let entry = directory.entered_from.filter(|entry| Some(entry.file) == file)?;
+        let entry = directory
+            .entered_from
+            .filter(|entry| Some(entry.file) == file)?;
         let inside = split(repo.files.path(entry.file)).0 == path
             && directory.path.starts_with(&format!("{path}/"));
         (!inside && !directory.component).then_some((directory.path.as_str(), entry))

@@ -42,7 +42,11 @@ fn check(repo: &Repo) -> Vec<Finding> {
             };
             let mut left = originals.clone();
             for object in &root.build.objects {
-                if !object.route.first().is_some_and(|entry| entries.contains(entry)) {
+                if !object
+                    .route
+                    .first()
+                    .is_some_and(|entry| entries.contains(entry))
+                {
                     continue;
                 }
                 if let Some(original) = left.remove(&(object.origin, object.original_id())) {

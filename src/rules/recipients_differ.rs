@@ -141,12 +141,7 @@ fn report(
 }
 
 /// The list that lacks the recipient: that of its kind, else the whole block.
-fn missing_place(
-    repo: &Repo,
-    file: FileId,
-    metadata: &Metadata,
-    missing: &[&Recipient],
-) -> Place {
+fn missing_place(repo: &Repo, file: FileId, metadata: &Metadata, missing: &[&Recipient]) -> Place {
     let of_kind = || {
         let kind = missing.first()?.kind;
         let documents = &repo.files.yaml(file).documents;

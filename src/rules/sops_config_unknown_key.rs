@@ -53,10 +53,7 @@ fn report(repo: &Repo, unknown: &UnknownKey, meant: Option<&str>, owner: Option<
         ),
     );
     let Some(meant) = meant else {
-        return finding.help(format!(
-            "remove it; known are {}",
-            unknown.known.join(", ")
-        ));
+        return finding.help(format!("remove it; known are {}", unknown.known.join(", ")));
     };
     if let Some(conflict) = owner.and_then(|owner| conflict(owner, meant)) {
         let place = conflict.place;
@@ -69,14 +66,12 @@ fn report(repo: &Repo, unknown: &UnknownKey, meant: Option<&str>, owner: Option<
             })
             .related(place, "this one counts");
     }
-    finding
-        .help(format!("write `{meant}`"))
-        .fix(Fix {
-            safe: true,
-            title: format!("write `{meant}`"),
-            edits: vec![scalar_edit(repo, unknown.place, meant)],
-            moves: Vec::new(),
-        })
+    finding.help(format!("write `{meant}`")).fix(Fix {
+        safe: true,
+        title: format!("write `{meant}`"),
+        edits: vec![scalar_edit(repo, unknown.place, meant)],
+        moves: Vec::new(),
+    })
 }
 
 /// The key beside which the meant one cannot stand.

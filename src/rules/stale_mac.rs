@@ -48,7 +48,10 @@ fn check(repo: &Repo) -> Vec<Finding> {
 
 /// `lastmodified` is part of what authenticates the MAC.
 fn changed_time(before: &Metadata, after: &Metadata) -> Option<(Place, String)> {
-    let (before, after) = (before.last_modified.as_ref()?, after.last_modified.as_ref()?);
+    let (before, after) = (
+        before.last_modified.as_ref()?,
+        after.last_modified.as_ref()?,
+    );
     (before.text != after.text).then(|| (after.place, "`lastmodified` changed".to_owned()))
 }
 
@@ -86,12 +89,8 @@ fn first_change(
         let gone = old
             .iter()
             .find(|leaf| left.get(&signature(leaf)).is_some_and(|count| *count > 0))?;
-        (!left_to_another_rule).then(|| {
-            (
-                after.1.mac.place,
-                format!("`{}` was removed", path(gone)),
-            )
-        })
+        (!left_to_another_rule)
+            .then(|| (after.1.mac.place, format!("`{}` was removed", path(gone))))
     })
 }
 

@@ -194,11 +194,14 @@ pub(super) fn revisions_of_encrypted_files<'a>(repo: &'a Repo) -> Vec<EncryptedP
         let before = base.picture.tree.file(path)?;
         (before != head).then_some((path, before, path, head))
     });
-    let moved = base
-        .change
-        .moved
-        .iter()
-        .map(|moved| (moved.from.as_str(), moved.base, moved.to.as_str(), moved.head));
+    let moved = base.change.moved.iter().map(|moved| {
+        (
+            moved.from.as_str(),
+            moved.base,
+            moved.to.as_str(),
+            moved.head,
+        )
+    });
     in_place
         .chain(moved)
         .filter(|(_, _, path, _)| split(path).1 != sops::CONFIG_NAME && !is_large_or_binary(path))
@@ -235,7 +238,9 @@ pub(super) fn scalar_edit(repo: &Repo, place: Place, word: &str) -> Edit {
     let quote = written
         .chars()
         .next()
-        .filter(|first| matches!(first, '\'' | '"') && written.len() > 1 && written.ends_with(*first))
+        .filter(|first| {
+            matches!(first, '\'' | '"') && written.len() > 1 && written.ends_with(*first)
+        })
         .map(String::from)
         .unwrap_or_default();
     Edit {

@@ -45,8 +45,14 @@ fn in_encrypted_file(
         return None;
     }
     let leaves = sops::leaves_of_file(repo.files, file, metadata);
-    let clear: Vec<&Leaf> = leaves.iter().filter(|leaf| leaf.should_be_encrypted()).collect();
-    let locked: Vec<&Leaf> = leaves.iter().filter(|leaf| leaf.should_be_clear()).collect();
+    let clear: Vec<&Leaf> = leaves
+        .iter()
+        .filter(|leaf| leaf.should_be_encrypted())
+        .collect();
+    let locked: Vec<&Leaf> = leaves
+        .iter()
+        .filter(|leaf| leaf.should_be_clear())
+        .collect();
     let finding = if let Some(first) = clear.first() {
         Finding::new(
             RULE.name,
@@ -78,7 +84,10 @@ fn in_encrypted_file(
         .help("restore the selection in the `sops` block with which the value was encrypted")
     };
     let first = finding.place;
-    let rest = clear.iter().chain(&locked).filter(|leaf| leaf.place != first);
+    let rest = clear
+        .iter()
+        .chain(&locked)
+        .filter(|leaf| leaf.place != first);
     let mut finding = finding.related(
         metadata.selector.place.unwrap_or(metadata.place),
         "what is selected is said here",

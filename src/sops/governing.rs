@@ -77,8 +77,14 @@ mod tests {
         let mut files = Files::default();
         let snapshot = Snapshot::memory(
             [
-                (".sops.yaml", "creation_rules: [{path_regex: ^a/b/, age: age1top}]"),
-                ("a/.sops.yaml", "creation_rules: [{path_regex: ^b/x, age: age1near}]"),
+                (
+                    ".sops.yaml",
+                    "creation_rules: [{path_regex: ^a/b/, age: age1top}]",
+                ),
+                (
+                    "a/.sops.yaml",
+                    "creation_rules: [{path_regex: ^b/x, age: age1near}]",
+                ),
                 ("c/.sops.yaml", "creation_rules: [{age: age1other}]"),
             ]
             .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())),

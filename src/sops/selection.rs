@@ -253,8 +253,8 @@ fn flat_leaves(text: &str, file: FileId, format: Format, selector: &Selector) ->
                 .into_iter()
                 .filter(|key| !key.is_empty())
                 .collect();
-            let matched = !selector.kind.matches_comments()
-                && path.iter().any(|key| selector.matches(key));
+            let matched =
+                !selector.kind.matches_comments() && path.iter().any(|key| selector.matches(key));
             let Text { text, place } = pair.value;
             leaf(path, place, text, false, matched, selector)
         })
