@@ -48,6 +48,15 @@ impl Files {
             })
     }
 
+    /// Lets a function look at the bytes without keeping them: for files that are looked at once.
+    pub fn peek<T>(&self, id: FileId, look: impl FnOnce(&[u8]) -> T) -> T {
+        let file = self.file(id);
+        if let Some(content) = file.content.get() {
+            return look(content.bytes());
+        }
+        look(&file.snapshot.read(file.entry).unwrap_or_default())
+    }
+
     /// The text; empty for what is no text.
     pub fn text(&self, id: FileId) -> &str {
         self.content(id).text().unwrap_or_default()
