@@ -29,7 +29,7 @@ impl<'a> Repo<'a> {
     /// Compares two pictures.
     pub fn new(files: &'a Files, config: &'a Config, head: Picture, base: Option<Picture>) -> Self {
         let base = base.map(|picture| {
-            let change = Change::between(files, &picture, &head);
+            let change = Change::between(files, config, &picture, &head);
             Base { picture, change }
         });
         Self {
