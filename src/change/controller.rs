@@ -305,8 +305,11 @@ impl<'a> Search<'a> {
         let mut states: Vec<State> = Vec::new();
         let mut before: Vec<Vec<usize>> = Vec::new();
         let mut pending = VecDeque::new();
-        let mut number = |state: State, from: Option<usize>, pending: &mut VecDeque<usize>,
-                          states: &mut Vec<State>, before: &mut Vec<Vec<usize>>| {
+        let mut number = |state: State,
+                          from: Option<usize>,
+                          pending: &mut VecDeque<usize>,
+                          states: &mut Vec<State>,
+                          before: &mut Vec<Vec<usize>>| {
             let next = states.len();
             let at = *numbers.entry(state.clone()).or_insert(next);
             if at == next {

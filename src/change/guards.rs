@@ -104,8 +104,7 @@ mod tests {
 
     #[test]
     fn common_metadata_of_the_owner_wins() {
-        let object =
-            node("metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}");
+        let object = node("metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}");
         let owner = node(
             "spec: {commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}}}",
         );

@@ -43,12 +43,18 @@ pub struct Departure {
 
 impl Departure {
     /// The object at the base, and its owner.
-    pub fn object_before<'a>(&self, cluster: &'a Cluster) -> Option<(&'a Kustomization, &'a Object)> {
+    pub fn object_before<'a>(
+        &self,
+        cluster: &'a Cluster,
+    ) -> Option<(&'a Kustomization, &'a Object)> {
         object_at(cluster, self.before)
     }
 
     /// The object at the head, and its owner.
-    pub fn object_after<'a>(&self, cluster: &'a Cluster) -> Option<(&'a Kustomization, &'a Object)> {
+    pub fn object_after<'a>(
+        &self,
+        cluster: &'a Cluster,
+    ) -> Option<(&'a Kustomization, &'a Object)> {
         object_at(cluster, self.after?)
     }
 }
@@ -156,7 +162,11 @@ fn departures(files: &Files, config: &Config, base: Side<'_>, head: Side<'_>) ->
             continue;
         }
         let signature = signature(&scene.world, object, &actors);
-        let is_actor = scene.world.actors.iter().any(|actor| actor.object == object);
+        let is_actor = scene
+            .world
+            .actors
+            .iter()
+            .any(|actor| actor.object == object);
         let fate = match known.get(&signature).filter(|_| !is_actor) {
             Some(fate) => *fate,
             None => scene.world.fate(object, &actors),
@@ -176,8 +186,12 @@ fn departures(files: &Files, config: &Config, base: Side<'_>, head: Side<'_>) ->
             after: to.first().copied(),
             fate,
             doubtful: to.is_empty() && unknown_head
-                || from.iter().any(|(index, _)| unsure_spec(base.cluster, *index))
-                || to.iter().any(|(index, _)| unsure_spec(head.cluster, *index)),
+                || from
+                    .iter()
+                    .any(|(index, _)| unsure_spec(base.cluster, *index))
+                || to
+                    .iter()
+                    .any(|(index, _)| unsure_spec(head.cluster, *index)),
             from: from.iter().map(|(index, _)| *index).collect(),
             to: to.iter().map(|(index, _)| *index).collect(),
             key,

@@ -191,10 +191,13 @@ impl Builder<'_> {
         let [base, head] = self.sides;
         let object = actors[number].object;
         let applies = |actors: &[Actor], at: usize, revision: usize| {
-            actors[at].specs.iter().any(|spec| match &spec.builds[revision] {
-                Outcome::Applies(applied) => applied.objects.contains_key(&object),
-                Outcome::Fails => false,
-            })
+            actors[at]
+                .specs
+                .iter()
+                .any(|spec| match &spec.builds[revision] {
+                    Outcome::Applies(applied) => applied.objects.contains_key(&object),
+                    Outcome::Fails => false,
+                })
         };
         let (before, after) = (base.find(name), head.find(name));
         if let Some(before) = before {
@@ -377,7 +380,11 @@ fn builds_alike(left: &Node, right: &Node) -> bool {
         "postBuild",
     ];
     READ.iter().all(|key| {
-        let field = |node: &'_ Node| node.at(&["spec", key]).filter(|value| !value.is_null()).cloned();
+        let field = |node: &'_ Node| {
+            node.at(&["spec", key])
+                .filter(|value| !value.is_null())
+                .cloned()
+        };
         match (field(left), field(right)) {
             (Some(left), Some(right)) => left.same_content(&right),
             (None, None) => true,

@@ -1,6 +1,7 @@
 //! The rules: one file each, one list.
 
 mod combine;
+mod losses;
 mod problems;
 mod support;
 
@@ -10,14 +11,20 @@ mod depends_on_cycle;
 mod depends_on_not_found;
 mod duplicate_key;
 mod duplicate_service;
+mod immutable_selector_changed;
 mod invalid_yaml;
 mod manifest_not_listed;
 mod missing_decryption;
 mod missing_depends_on;
 mod moved_file_changed;
+mod moved_object_changed;
 mod patch_matches_nothing;
 mod path_not_found;
 mod plaintext_secret;
+mod prune_on_empty;
+mod prune_on_move;
+mod prune_on_rename;
+mod prune_on_unlist;
 mod resource_not_found;
 mod unknown_app;
 mod unknown_dependency;
@@ -109,6 +116,12 @@ pub static RULES: &[&Rule] = &[
     &missing_decryption::RULE,
     &plaintext_secret::RULE,
     &moved_file_changed::RULE,
+    &moved_object_changed::RULE,
+    &prune_on_move::RULE,
+    &prune_on_rename::RULE,
+    &prune_on_unlist::RULE,
+    &prune_on_empty::RULE,
+    &immutable_selector_changed::RULE,
     &patch_matches_nothing::RULE,
     &invalid_yaml::RULE,
     &duplicate_key::RULE,
