@@ -2,6 +2,7 @@
 
 mod combine;
 mod literal;
+mod losses;
 mod overlay;
 mod problems;
 mod support;
@@ -24,6 +25,7 @@ mod flux_object_in_kustomization_file;
 mod health_checks_ignored;
 mod helm_depends_on_not_found;
 mod ignored_field;
+mod immutable_selector_changed;
 mod invalid_substitution;
 mod invalid_variable_name;
 mod invalid_yaml;
@@ -31,6 +33,7 @@ mod manifest_not_listed;
 mod missing_decryption;
 mod missing_depends_on;
 mod moved_file_changed;
+mod moved_object_changed;
 mod namespace_missing;
 mod namespace_not_found;
 mod namespace_object_renamed;
@@ -45,6 +48,10 @@ mod patch_too_broad;
 mod path_not_found;
 mod plaintext_secret;
 mod private_key_committed;
+mod prune_on_empty;
+mod prune_on_move;
+mod prune_on_rename;
+mod prune_on_unlist;
 mod readiness_disabled;
 mod recipients_differ;
 mod redundant_depends_on;
@@ -166,6 +173,12 @@ pub static RULES: &[&Rule] = &[
     &sops_config_unknown_key::RULE,
     &moved_file_changed::RULE,
     &namespace_object_renamed::RULE,
+    &moved_object_changed::RULE,
+    &prune_on_move::RULE,
+    &prune_on_rename::RULE,
+    &prune_on_unlist::RULE,
+    &prune_on_empty::RULE,
+    &immutable_selector_changed::RULE,
     &patch_matches_nothing::RULE,
     &undefined_variable::RULE,
     &substitution_in_script::RULE,
