@@ -7,10 +7,12 @@ use smol_str::SmolStr;
 mod base;
 mod environment;
 mod folder;
+mod overlay;
 mod repository;
 pub mod take;
 
 pub use environment::Environment;
+pub use overlay::Changes;
 pub use take::{BaseRequest, Request, Source, TakeError, Taken};
 
 /// Where a snapshot was taken.
