@@ -571,8 +571,8 @@ fn replace(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
             _ => Ok(Node::sequence(path.place, Vec::new())),
         }
     };
-    let replaced: Result<(), Problem> = load(field).map(|_| ()).or(Ok(()));
-    level.gap(field.place, GapEffect::Content, "replacements");
+    let replaced =
+        transform::replacements::apply(&mut level.objects, field, &mut load, &mut level.gaps);
     level.files.extend(read_files);
     for entry in field.items() {
         if let Some(path) = entry.get("path")
