@@ -110,8 +110,13 @@ impl Files {
 
     /// Adds the files of a snapshot and gives its tree. A file that `other` has with
     /// the same path and blob id is not added again but shared.
-    pub fn add(&mut self, snapshot: Snapshot, revision: Revision, other: Option<&Tree>) -> Tree {
-        let snapshot = Arc::new(snapshot);
+    pub fn add(
+        &mut self,
+        snapshot: impl Into<Arc<Snapshot>>,
+        revision: Revision,
+        other: Option<&Tree>,
+    ) -> Tree {
+        let snapshot = snapshot.into();
         let mut tree = Tree::default();
         for (index, entry) in snapshot.entries.iter().enumerate() {
             let path: Arc<str> = entry.path.as_str().into();
