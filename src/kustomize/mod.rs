@@ -11,6 +11,7 @@ pub mod fieldspec;
 mod file;
 mod finish;
 mod flux;
+mod generate;
 pub mod generators;
 pub mod hash;
 mod identity;
