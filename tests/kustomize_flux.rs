@@ -346,3 +346,52 @@ fn ten_thousand_files_build_in_a_moment() {
     assert_eq!(built.objects.len(), 10_000);
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
+
+#[test]
+fn a_chain_of_bases_without_end_is_given_up() {
+    let files: Vec<(String, Vec<u8>)> = (0..3_000)
+        .map(|index| {
+            let text = format!("resources: [../d{}]\n", index + 1);
+            (format!("d{index}/kustomization.yaml"), text.into_bytes())
+        })
+        .collect();
+    let mut all = Files::default();
+    let tree = all.add(Snapshot::memory(files), Revision::Head, None);
+    let built = Kustomize::new(&all, &tree).build("d0", &BuildOptions::default());
+    assert_eq!(built.gaps.len(), 1);
+    assert_eq!(built.gaps[0].effect, GapEffect::Identities);
+}
+
+#[test]
+fn components_that_multiply_each_other_are_given_up() {
+    let mut files: Vec<(String, Vec<u8>)> = (0..40)
+        .map(|index| {
+            let text = format!(
+                "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [../c{0}, ../c{0}]\n",
+                index + 1
+            );
+            (format!("c{index}/kustomization.yaml"), text.into_bytes())
+        })
+        .collect();
+    files.push((
+        "c40/kustomization.yaml".to_owned(),
+        b"apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamespace: marsh\n"
+            .to_vec(),
+    ));
+    files.push((
+        "kustomization.yaml".to_owned(),
+        b"resources: [heron.yaml]\ncomponents: [c0]\n".to_vec(),
+    ));
+    files.push(("heron.yaml".to_owned(), HERON.as_bytes().to_vec()));
+    let mut all = Files::default();
+    let tree = all.add(Snapshot::memory(files), Revision::Head, None);
+    let started = std::time::Instant::now();
+    let built = Kustomize::new(&all, &tree).build("", &BuildOptions::default());
+    assert!(
+        built
+            .gaps
+            .iter()
+            .any(|gap| gap.effect == GapEffect::Identities)
+    );
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}

@@ -17,8 +17,11 @@ use crate::source::{FileId, Place};
 use crate::tree::Child;
 use crate::yaml::{Entry, Node};
 
+/// What entering a directory costs of a build's budget, in objects.
+pub(super) const DIRECTORY_COST: usize = 200;
+
 /// Directories nested deeper than this are not entered.
-const MAX_DEPTH: usize = 200;
+const MAX_DEPTH: usize = 100;
 
 /// Builds what a kustomization file says into `level`: empty for a Kustomization, the parent's for a Component.
 pub(super) fn accumulate(scope: &Scope<'_>, file: &KustomizationFile, level: &mut Level) {
@@ -114,7 +117,7 @@ fn base(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &Node, direc
 
 /// True if the build may take over that many more objects.
 fn spend(scope: &Scope<'_>, level: &mut Level, entry: &Node, objects: usize) -> bool {
-    match scope.budget.get().checked_sub(objects + 1) {
+    match scope.budget.get().checked_sub(objects + DIRECTORY_COST) {
         Some(left) => {
             scope.budget.set(left);
             true
