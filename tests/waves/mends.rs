@@ -3,6 +3,9 @@
 use crate::harness::Tree;
 use crate::support::{assert_finds, homelab, mended, move_app, rename, replace};
 
+/// A change that makes a mend unsafe.
+type Change = fn(&mut Tree);
+
 /// Homelab with an app of wave 0 in wave 1, where it has been before as well.
 fn too_high() -> Tree {
     let mut tree = homelab("waves");
@@ -94,8 +97,8 @@ fn a_move_up_has_no_mend_unless_nothing_was_there_before() {
 
 #[test]
 fn a_move_down_that_could_delete_has_no_mend() {
-    let unsafe_changes: [(&str, &dyn Fn(&mut Tree)); 6] = [
-        ("the waves are not ordered", &|tree| {
+    let unsafe_changes: [(&str, Change); 6] = [
+        ("the waves are not ordered", |tree| {
             replace(
                 tree,
                 "clusters/base/apps-wave-1.yaml",
@@ -103,7 +106,7 @@ fn a_move_down_that_could_delete_has_no_mend() {
                 "",
             );
         }),
-        ("the link has a condition of its own", &|tree| {
+        ("the link has a condition of its own", |tree| {
             replace(
                 tree,
                 "clusters/base/apps-wave-1.yaml",
@@ -111,13 +114,13 @@ fn a_move_down_that_could_delete_has_no_mend() {
                 "- name: apps-wave-0\n      readyExpr: \"true\"\n",
             );
         }),
-        ("the lower wave builds otherwise", &|tree| {
+        ("the lower wave builds otherwise", |tree| {
             let list = tree
                 .get_mut("apps/wave-0/kustomization.yaml")
                 .expect("it is there");
             list.push_str("namePrefix: x-\n");
         }),
-        ("the lower wave's Kustomization is set otherwise", &|tree| {
+        ("the lower wave's Kustomization is set otherwise", |tree| {
             replace(
                 tree,
                 "clusters/base/apps-wave-0.yaml",
@@ -125,13 +128,13 @@ fn a_move_down_that_could_delete_has_no_mend() {
                 "  wait: true\n  targetNamespace: other\n",
             );
         }),
-        ("something else names the file", &|tree| {
+        ("something else names the file", |tree| {
             let list = tree
                 .get_mut("apps/wave-1/kustomization.yaml")
                 .expect("it is there");
             list.push_str("configMapGenerator:\n  - name: x\n    files: [plex.yaml]\n");
         }),
-        ("the list is written in one line", &|tree| {
+        ("the list is written in one line", |tree| {
             let list = tree
                 .get_mut("apps/wave-0/kustomization.yaml")
                 .expect("it is there");
