@@ -28,6 +28,7 @@ pub mod rules;
 pub mod levels;
 pub mod fingerprint;
 pub mod suppress;
+pub mod draw;
 pub mod report;
 pub mod lint;
 pub mod commands;

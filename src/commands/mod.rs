@@ -6,5 +6,6 @@ pub mod check;
 pub mod completions;
 pub mod demo;
 pub mod explain;
+pub mod graph;
 pub mod init;
 pub mod rules;
