@@ -11,8 +11,8 @@ const COLUMN: usize = BOX_WIDTH + 90;
 const ROW: usize = BOX_HEIGHT + 16;
 const MARGIN: usize = 24;
 const HEADING: usize = 64;
-/// Characters that fit into a box.
-const FITTING: usize = 31;
+/// Characters of a name that fit into a box, in a wide font; of the smaller path, eight more.
+const FITTING: usize = 24;
 
 /// A box in a column.
 struct Placed {
@@ -68,9 +68,6 @@ impl<'a> Field<'a> {
         if lost {
             columns.push("never reconciled".to_owned());
         }
-        if layers == 0 && !map.missing.is_empty() {
-            columns.push("not found".to_owned());
-        }
         let column = |item: &Item| match item.depth {
             _ if item.root => 0,
             Some(depth) => depth + 1,
@@ -83,15 +80,18 @@ impl<'a> Field<'a> {
                 column: column(item),
                 row: 0,
             })
-            .chain(map.missing.iter().map(|_| Placed { column: 1, row: 0 }))
+            .chain(map.missing.iter().map(|_| Placed { column: 0, row: 0 }))
             .collect();
         let mut rows = 1;
         for at in 0..columns.len() {
             let mut members: Vec<usize> = (0..placed.len())
                 .filter(|index| placed[*index].column == at)
                 .collect();
-            // A mean in thousandths of a row; a box that dependsOn nothing keeps its order.
+            // A mean in thousandths of a row; boxes that have to do with no other come last.
             let key = |index: usize, order: usize| {
+                let alone = map.items.get(index).is_some_and(|item| {
+                    !item.root && item.blocks.is_empty() && item.depends_on.is_empty()
+                });
                 let below: Vec<usize> = map
                     .items
                     .get(index)
@@ -107,9 +107,9 @@ impl<'a> Field<'a> {
                 } else {
                     below.iter().sum::<usize>() * 1000 / below.len()
                 };
-                (mean, order)
+                (alone, mean, order)
             };
-            let mut keyed: Vec<((usize, usize), usize)> = members
+            let mut keyed: Vec<((bool, usize, usize), usize)> = members
                 .iter()
                 .enumerate()
                 .map(|(order, index)| (key(*index, order), *index))
@@ -130,7 +130,13 @@ impl<'a> Field<'a> {
     }
 
     fn width(&self) -> usize {
-        2 * MARGIN + self.columns.len() * COLUMN - (COLUMN - BOX_WIDTH)
+        // A circle's lines run on the right of its column.
+        let circles = if self.map.items.iter().any(|item| item.in_cycle) {
+            40
+        } else {
+            0
+        };
+        2 * MARGIN + self.columns.len() * COLUMN - (COLUMN - BOX_WIDTH) + circles
     }
 
     fn height(&self) -> usize {
@@ -288,14 +294,14 @@ impl<'a> Field<'a> {
             "      <text x=\"{}\" y=\"{}\" font-weight=\"600\" fill=\"#1f2933\">{}</text>",
             x + 10,
             y + 19,
-            text(&fitting(name, FITTING - 3))
+            text(&fitting(name, FITTING))
         )?;
         writeln!(
             writer,
             "      <text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#52606d\">{}</text>",
             x + 10,
             y + 36,
-            text(&fitting_end(below, FITTING + 4))
+            text(&fitting_end(below, FITTING + 8))
         )?;
         writeln!(writer, "    </g>")
     }

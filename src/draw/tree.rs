@@ -163,7 +163,7 @@ impl Drawing<'_> {
     /// The widths of the columns: name, path, flags.
     fn columns(&self) -> [usize; 3] {
         let mut widths = [0; 3];
-        let limits = [40, 48, 24];
+        let limits = [56, 72, 24];
         for item in &self.map.items {
             let cells = self.cells(item);
             for (width, (cell, limit)) in widths.iter_mut().zip(cells.iter().zip(limits)) {
@@ -193,7 +193,11 @@ impl Drawing<'_> {
             self.style.cyan(&format!("{name:name_width$}")),
             self.style.dim(&format!("{flags:flags_width$}")),
         );
-        let mut facts = vec![count(item.kustomization.build.objects.len(), "object")];
+        let objects = item.kustomization.build.objects.len();
+        let mut facts = vec![format!(
+            "{objects:>3} {}",
+            if objects == 1 { "object" } else { "objects" }
+        )];
         if let Some((_, number)) = item.wave {
             facts.push(format!("wave {number}"));
         }
