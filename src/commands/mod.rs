@@ -2,6 +2,7 @@
 
 pub mod open;
 
+pub mod build;
 pub mod check;
 pub mod completions;
 pub mod demo;
@@ -9,3 +10,4 @@ pub mod explain;
 pub mod graph;
 pub mod init;
 pub mod rules;
+pub mod waves;

@@ -20,6 +20,7 @@ mod nearby;
 mod object;
 mod patch;
 mod plugins;
+mod printed;
 pub mod references;
 pub mod scope;
 pub mod transform;
@@ -58,6 +59,11 @@ impl<'a> Kustomize<'a> {
             tree,
             bases: Mutex::default(),
         }
+    }
+
+    /// The tree whose directories it builds.
+    pub fn tree(&self) -> &'a Tree {
+        self.tree
     }
 
     fn cached(&self, directory: &str) -> Option<Arc<Level>> {
@@ -120,7 +126,7 @@ impl<'a> Kustomize<'a> {
                 budget: &budget,
             };
             accumulate::accumulate(&scope, &root, &mut level);
-            finish::finish(&mut level, &root);
+            finish::finish(&mut level, &root, self.files);
             let doubtful = |file: &FileId| !self.files.yaml(*file).duplicate_keys.is_empty();
             if level.files.iter().any(doubtful) {
                 let problems = finish::duplicate_keys(&level.objects);
@@ -192,6 +198,17 @@ impl<'a> Kustomize<'a> {
         flux::insert(self.tree, directory, options, &mut root, level);
         Some(root)
     }
+}
+
+/// The problem of each object that has the identity of an earlier one, where names have changed
+/// after the build: by substitution (upstream: kustomize-controller, `ResMap.Replace`).
+pub fn duplicates(objects: &[Object]) -> Vec<Problem> {
+    identity::duplicates(objects)
+}
+
+/// The fields that a kustomization file may have at its top level.
+pub fn top_level_fields() -> impl Iterator<Item = &'static str> {
+    fields::KUSTOMIZATION.iter().map(|(name, _)| *name)
 }
 
 fn missing_root(tree: &Tree, directory: &str, place: Place) -> Problem {
