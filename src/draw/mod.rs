@@ -11,6 +11,3 @@ pub use map::{ClusterMap, Dependency, Item, Problem};
 pub use mermaid::mermaid;
 pub use svg::svg;
 pub use tree::tree;
-
-#[cfg(test)]
-mod tests;

@@ -243,7 +243,7 @@ impl<'a> Field<'a> {
             name.clone(),
             visible(path),
             item.flags().join(", "),
-            format!("{} objects", item.kustomization.build.objects.len()),
+            format!("objects: {}", item.kustomization.build.objects.len()),
         ];
         if let Some((set, number)) = item.wave {
             about.push(format!("wave {number} of {}", visible(set)));
