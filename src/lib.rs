@@ -7,6 +7,7 @@
 // In the order of the line: a module may use those above it, never one below (tests/architecture.rs).
 pub mod cli;
 pub mod near;
+pub mod go_regex;
 pub mod graph;
 pub mod terminal;
 pub mod git;

@@ -1,5 +1,7 @@
 //! The straight line: snapshots → files → pictures → rules → what is left after levels and ignores.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::config::{Config, ConfigError};
@@ -60,10 +62,15 @@ pub fn understand<'a>(
     base: Option<Tree>,
     remotes: &[String],
 ) -> Repo<'a> {
+    let unchanged = base.as_ref().is_some_and(|base| *base == head);
     let (head, base) = rayon::join(
-        || Picture::new(files, head, config, remotes),
-        || base.map(|base| Picture::new(files, base, config, remotes)),
+        || Arc::new(Picture::new(files, head, config, remotes)),
+        || {
+            let base = base.filter(|_| !unchanged)?;
+            Some(Arc::new(Picture::new(files, base, config, remotes)))
+        },
     );
+    let base = if unchanged { Some(head.clone()) } else { base };
     Repo::new(files, config, head, base)
 }
 

@@ -158,7 +158,7 @@ pub enum Child {
 }
 
 /// The paths of one revision. A directory is named without a slash at its end; the root is `""`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     files: BTreeMap<Arc<str>, FileId>,
     directories: HashMap<Arc<str>, BTreeMap<Arc<str>, Child>>,

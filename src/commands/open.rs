@@ -47,7 +47,7 @@ pub fn open(
         environment: Environment::from_process(),
         current_directory,
     };
-    let taken = crate::snapshot::take::take(&request).map_err(|error| error.to_string())?;
+    let taken = crate::snapshot::take(&request).map_err(|error| error.to_string())?;
     if !talk.quiet {
         for message in &taken.notes {
             terminal::note(message);

@@ -9,6 +9,7 @@ use super::kustomization::{NamespacedName, SourceReference, Spec};
 use super::raw::{RawObjects, is_template, is_yaml, join_name};
 use super::unknown::Unknowns;
 use crate::kustomize::kustomization_file;
+use crate::near;
 use crate::source::{FileId, Place};
 use crate::tree::{Child, Files, Tree, join, split};
 use crate::yaml::Node;
@@ -174,8 +175,13 @@ fn resolve(tree: &Tree, directory: &str, mut told: Told) -> EntryPoint {
         .copied();
     told.missing = root.is_none();
     let root = root.unwrap_or_default();
+    // A misspelt path is an error of its own; the directory that was meant is linted all the same.
+    let meant = told
+        .missing
+        .then(|| near::nearest(&path, tree.directories()))
+        .flatten();
     EntryPoint {
-        path: join(root, &path).unwrap_or_default(),
+        path: meant.map_or_else(|| join(root, &path).unwrap_or_default(), str::to_owned),
         root: root.to_owned(),
         told: Some(told),
     }

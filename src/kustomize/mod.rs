@@ -20,6 +20,7 @@ mod nearby;
 mod object;
 mod patch;
 mod plugins;
+mod printed;
 pub mod references;
 pub mod scope;
 pub mod transform;
@@ -120,7 +121,7 @@ impl<'a> Kustomize<'a> {
                 budget: &budget,
             };
             accumulate::accumulate(&scope, &root, &mut level);
-            finish::finish(&mut level, &root);
+            finish::finish(&mut level, &root, self.files);
             let doubtful = |file: &FileId| !self.files.yaml(*file).duplicate_keys.is_empty();
             if level.files.iter().any(doubtful) {
                 let problems = finish::duplicate_keys(&level.objects);

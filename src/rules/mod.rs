@@ -1,20 +1,23 @@
 //! The rules: one file each, one list.
 
 mod combine;
-mod literal;
-mod overlay;
 mod problems;
 mod support;
 
 mod base_forked;
+mod blast_radius;
 mod build_fails;
 mod creation_rule_changed;
+mod custom_resource_before_crd;
 mod dependency_cycle;
 mod depends_on_cycle;
 mod depends_on_not_found;
+mod depends_on_not_gated;
 mod duplicate_key;
 mod duplicate_service;
 mod encrypted_metadata;
+mod health_checks_ignored;
+mod helm_depends_on_not_found;
 mod invalid_yaml;
 mod manifest_not_listed;
 mod missing_decryption;
@@ -23,15 +26,19 @@ mod moved_file_changed;
 mod namespace_object_renamed;
 mod overlay_adds_resource;
 mod overlay_patches_other;
+mod parent_waits_for_child;
 mod patch_matches_nothing;
 mod patch_too_broad;
 mod path_not_found;
 mod plaintext_secret;
 mod private_key_committed;
+mod readiness_disabled;
 mod recipients_differ;
+mod redundant_depends_on;
 mod resource_not_found;
 mod sops_config_unknown_key;
 mod stale_mac;
+mod stale_wave_table;
 mod unencrypted_value;
 mod unknown_app;
 mod unknown_dependency;
@@ -117,9 +124,18 @@ pub static RULES: &[&Rule] = &[
     &unknown_app::RULE,
     &wave_without_kustomization::RULE,
     &wave_settings_differ::RULE,
+    &stale_wave_table::RULE,
     &missing_depends_on::RULE,
     &depends_on_not_found::RULE,
     &depends_on_cycle::RULE,
+    &parent_waits_for_child::RULE,
+    &depends_on_not_gated::RULE,
+    &health_checks_ignored::RULE,
+    &readiness_disabled::RULE,
+    &redundant_depends_on::RULE,
+    &helm_depends_on_not_found::RULE,
+    &custom_resource_before_crd::RULE,
+    &blast_radius::RULE,
     &missing_decryption::RULE,
     &plaintext_secret::RULE,
     &unencrypted_value::RULE,

@@ -103,10 +103,13 @@ fn report(repo: &Repo, moved: &MovedFile) -> Finding {
             hash(moved.head)
         ),
     )
-    .help(format!(
-        "restore the bytes: `git show {}:./{} > {}`; make the change in a commit of its own",
-        "HEAD", moved.from, moved.to
-    ))
+    .help(match repo.files.blob_id(moved.base) {
+        Some(blob) => format!(
+            "restore the bytes: `git cat-file blob {blob} > {}`; make the change in a commit of its own",
+            moved.to
+        ),
+        None => "restore the bytes; make the change in a commit of its own".to_owned(),
+    })
     .related(
         Place {
             file: moved.base,

@@ -2,7 +2,7 @@
 
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
-use crate::flux::{Cluster, Kustomization, Location, Tri};
+use crate::flux::{Cluster, Kustomization, Location, Tri, clamp};
 use crate::near;
 use crate::repo::Repo;
 use crate::tree::{Tree, split};
@@ -36,7 +36,12 @@ fn judge(tree: &Tree, cluster: &Cluster, kustomization: &Kustomization) -> Optio
         (Some(told), None) => told.place,
         _ => kustomization.spec.path_place,
     };
-    let (message, help) = match &kustomization.location {
+    let told_elsewhere = match (&cluster.entry.told, kustomization.parent) {
+        (Some(told), None) if told.missing => Some(Location::Missing(clamp(&told.written))),
+        _ => None,
+    };
+    let location = told_elsewhere.as_ref().unwrap_or(&kustomization.location);
+    let (message, help) = match location {
         Location::File(path) => (
             format!("path `{written}` of `{}` is a file", kustomization.name),
             format!("name its directory: `path: ./{}`", split(path).0),

@@ -8,10 +8,12 @@ mod base;
 mod environment;
 mod folder;
 mod repository;
-pub mod take;
+mod request;
+mod take;
 
 pub use environment::Environment;
-pub use take::{BaseRequest, Request, Source, TakeError, Taken};
+pub use request::{BaseRequest, Request, Source, TakeError, Taken};
+pub use take::take;
 
 /// Where a snapshot was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 
 use super::merge_schema::{self, ListMerge, Schema, Type};
+use crate::kustomize::transform::as_text;
 use crate::source::Place;
-use crate::yaml::{Entry, Mapping, Node, Value};
+use crate::yaml::{Entry, Mapping, Node, Style, Value};
 
 /// Why a patch does not merge.
 #[derive(Clone, Debug)]
@@ -186,7 +187,15 @@ fn merge_fields(dest: &mut Node, origin: &Node, schema: Schema) -> Result<(), Me
                 Node::plain(entry.value.place, ""),
             )
         });
-        let new = walk(old, Some(entry.value.clone()), field, list)?;
+        let quoted = old
+            .as_ref()
+            .and_then(Node::as_scalar)
+            .is_some_and(|scalar| scalar.style != Style::Plain);
+        let mut new = walk(old, Some(entry.value.clone()), field, list)?;
+        if quoted {
+            // The notation of the object's value stays: a number put in place of a quoted text is quoted.
+            new = new.as_ref().map(as_text);
+        }
         match (at, new) {
             (Some(at), Some(new)) => mapping.entries[at].value = new,
             (Some(at), None) => {

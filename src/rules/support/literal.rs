@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::substitute;
 
 /// True if a value in clear, under that key, has to be kept secret.
-pub(super) fn is_secret(key: &str, text: &str) -> bool {
+pub(in crate::rules) fn is_secret(key: &str, text: &str) -> bool {
     if is_placeholder(text) || is_public(text) || text.trim().parse::<bool>().is_ok() {
         return false;
     }
@@ -20,7 +20,7 @@ pub(super) fn is_secret(key: &str, text: &str) -> bool {
 }
 
 /// Nothing, only variables, or a reference that another tool replaces.
-pub(super) fn is_placeholder(text: &str) -> bool {
+pub(in crate::rules) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
     if text.is_empty() || text.starts_with("ENC[") {
         return true;
@@ -122,7 +122,7 @@ fn is_literal(value: &str) -> bool {
 }
 
 /// Keys whose values are no secrets.
-pub(super) fn is_public_key_name(key: &str) -> bool {
+pub(in crate::rules) fn is_public_key_name(key: &str) -> bool {
     const NAMES: [&str; 19] = [
         "username",
         "user",
