@@ -18,6 +18,7 @@ fn run(cli: &Cli) -> Result<Status, String> {
     let status = match &cli.command {
         None => return commands::check::run(&cli.check),
         Some(Command::Check(args)) => return commands::check::run(args),
+        Some(Command::Build(args)) => return commands::build::run(args),
         Some(Command::Demo(args)) => return commands::demo::run(args),
         Some(Command::Explain(args)) => {
             commands::explain::run(&args.name, RULES, Style::detect(args.talk), &mut out)

@@ -77,7 +77,7 @@ fn a_value_that_is_added_by_hand_is_said_once() {
     let add = |text: &str| format!("HAND=plain\n{text}");
     // Its rule selects nothing in a file without nesting: the value is as clear as the others.
     assert_eq!(after("a/x.env", add), one("stale-mac", "a/x.env", 1));
-    let add = |text: &str| text.replace("host: h", "host: h\n    user: plain");
+    let add = |text: &str| text.replace("    pw: ENC", "    user: plain\n    pw: ENC");
     assert_eq!(after("a/comment.yaml", add).len(), 1);
 }
 

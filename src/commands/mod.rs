@@ -2,6 +2,7 @@
 
 pub mod open;
 
+pub mod build;
 pub mod check;
 pub mod completions;
 pub mod demo;

@@ -11,6 +11,7 @@ pub mod fieldspec;
 mod file;
 mod finish;
 mod flux;
+mod generate;
 pub mod generators;
 pub mod hash;
 mod identity;
@@ -41,8 +42,9 @@ use crate::source::{FileId, Place};
 use crate::tree::{Files, Tree};
 use crate::yaml::Node;
 
-/// A build takes over at most this many objects from bases and components, counted once for each time.
-const MAX_OBJECTS_TAKEN: usize = 3_000_000;
+/// A build takes over at most this many objects from bases and components, counted once for each time;
+/// entering a directory counts as [`accumulate::DIRECTORY_COST`] objects.
+const MAX_OBJECTS_TAKEN: usize = 10_000_000;
 
 /// Builds directories of one tree. What a base yields is kept for all who use it.
 pub struct Kustomize<'a> {
@@ -59,6 +61,11 @@ impl<'a> Kustomize<'a> {
             tree,
             bases: Mutex::default(),
         }
+    }
+
+    /// The tree whose directories it builds.
+    pub fn tree(&self) -> &'a Tree {
+        self.tree
     }
 
     fn cached(&self, directory: &str) -> Option<Arc<Level>> {
@@ -193,6 +200,17 @@ impl<'a> Kustomize<'a> {
         flux::insert(self.tree, directory, options, &mut root, level);
         Some(root)
     }
+}
+
+/// The problem of each object that has the identity of an earlier one, where names have changed
+/// after the build: by substitution (upstream: kustomize-controller, `ResMap.Replace`).
+pub fn duplicates(objects: &[Object]) -> Vec<Problem> {
+    identity::duplicates(objects)
+}
+
+/// The fields that a kustomization file may have at its top level.
+pub fn top_level_fields() -> impl Iterator<Item = &'static str> {
+    fields::KUSTOMIZATION.iter().map(|(name, _)| *name)
 }
 
 fn missing_root(tree: &Tree, directory: &str, place: Place) -> Problem {

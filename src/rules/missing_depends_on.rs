@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::support::{field_place, list, removing_patch};
+use super::support::{document_at, field_place, list, removing_patch};
 use super::{Group, Rule};
-use crate::finding::{Finding, Severity};
-use crate::flux::{Cluster, Location, NamespacedName};
+use crate::finding::{Edit, Finding, Fix, Severity};
+use crate::flux::{Cluster, Kustomization, Location, NamespacedName};
 use crate::graph::Closure;
 use crate::repo::Repo;
-use crate::source::FileId;
+use crate::source::{FileId, Place, Span};
 use crate::waves::{WaveSet, Waves};
 
 pub(super) static RULE: Rule = Rule {
@@ -292,22 +292,26 @@ impl View<'_> {
             .iter()
             .map(|(name, _)| {
                 if name.namespace == kustomization.name.namespace {
-                    format!("{{name: {}}}", name.name)
+                    format!("- name: {}", name.name)
                 } else {
-                    format!("{{name: {}, namespace: {}}}", name.name, name.namespace)
+                    format!("- name: {}\n  namespace: {}", name.name, name.namespace)
                 }
             })
             .collect();
+        let entries = entries.join("\n");
         let place = field_place(self.repo, self.cluster, kustomization, "dependsOn");
-        let removed = removing_patch(self.repo, self.cluster, kustomization, "dependsOn").is_some()
-            && kustomization.node.at(&["spec", "dependsOn"]).is_none();
+        let absent = kustomization.node.at(&["spec", "dependsOn"]).is_none();
+        let removed =
+            absent && removing_patch(self.repo, self.cluster, kustomization, "dependsOn").is_some();
         let help = if removed {
             format!(
-                "this patch takes dependsOn away: leave it out, or set `dependsOn: [{}]`",
-                entries.join(", ")
+                "this patch takes dependsOn away: leave it out, or let it leave these entries:\n{entries}"
             )
+        } else if absent {
+            let indented = entries.replace('\n', "\n  ");
+            format!("add to its `spec`:\ndependsOn:\n  {indented}")
         } else {
-            format!("add {} to its `dependsOn`", entries.join(", "))
+            format!("add to its `dependsOn`:\n{entries}")
         };
         let mut finding = Finding::new(
             RULE.name,
@@ -321,6 +325,12 @@ impl View<'_> {
         )
         .help(help)
         .cluster(&self.cluster.path);
+        if absent
+            && !removed
+            && let Some(fix) = self.adding(kustomization, wanted, &entries)
+        {
+            finding = finding.fix(fix);
+        }
         for (name, _) in wanted {
             if let Some(target) = self.cluster.find(name) {
                 finding = finding.related(
@@ -330,5 +340,60 @@ impl View<'_> {
             }
         }
         Some(finding)
+    }
+
+    /// Writes dependsOn into a block-style `spec` that has none. Only where it is right in every
+    /// cluster that gets the Kustomization from this document.
+    fn adding(
+        &self,
+        kustomization: &Kustomization,
+        wanted: &[(NamespacedName, String)],
+        entries: &str,
+    ) -> Option<Fix> {
+        let right_everywhere = self.repo.head.flux.clusters.iter().all(|cluster| {
+            cluster
+                .kustomizations
+                .iter()
+                .filter(|other| other.origin == kustomization.origin)
+                .all(|other| {
+                    other.spec.depends_on.is_empty()
+                        && wanted.iter().all(|(name, _)| cluster.find(name).is_some())
+                })
+        });
+        let written = document_at(self.repo, kustomization.origin)?;
+        if !right_everywhere || written.at(&["spec", "dependsOn"]).is_some() {
+            return None;
+        }
+        let spec = written.entry("spec")?.value.as_mapping()?;
+        let file = kustomization.origin.file;
+        let first = spec.entries.first()?.key.place;
+        let text = self.repo.files.text(file);
+        let above = text.get(..first.span.start as usize)?;
+        let start = above.rfind('\n')? + 1;
+        let indent = &above[start..];
+        if first.file != file || indent.is_empty() || !indent.bytes().all(|byte| byte == b' ') {
+            return None;
+        }
+        let ending = if above.ends_with(&format!("\r\n{indent}")) {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let mut lines = format!("{indent}dependsOn:{ending}");
+        for entry in entries.lines() {
+            lines.push_str(&format!("{indent}  {entry}{ending}"));
+        }
+        Some(Fix {
+            safe: true,
+            title: format!("add dependsOn to `{}`", kustomization.name.name),
+            edits: vec![Edit {
+                place: Place {
+                    file,
+                    span: Span::new(start, start),
+                },
+                text: lines,
+            }],
+            moves: Vec::new(),
+        })
     }
 }

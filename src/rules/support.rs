@@ -7,7 +7,8 @@ pub(super) mod literal;
 pub(super) mod overlay;
 
 use crate::finding::Edit;
-use crate::flux::{Cluster, Kustomization};
+use crate::flux::{Cluster, Kustomization, Location};
+use crate::kustomize::ProblemKind;
 use crate::repo::Repo;
 use crate::source::Place;
 use crate::yaml::Node;
@@ -162,6 +163,69 @@ pub(super) fn is_set_aside(path: &str) -> bool {
         let name = name.trim_start_matches(['.', '_']).to_ascii_lowercase();
         NAMES.contains(&name.as_str())
     })
+}
+
+/// True if nothing in the cluster hides objects: no gap in any build, no path that leads nowhere or
+/// elsewhere, no file that could not be read. Only then is what is not seen surely absent.
+pub(super) fn absence_is_sure(cluster: &Cluster) -> bool {
+    cluster.unknown_kustomizations().is_none()
+        && cluster.kustomizations.iter().all(|kustomization| {
+            kustomization.spec.remote_cluster
+                || matches!(kustomization.location, Location::Directory(_))
+                    && kustomization.build.problems.iter().all(|problem| {
+                        matches!(
+                            problem.kind,
+                            ProblemKind::DuplicateObject | ProblemKind::DuplicateKey
+                        )
+                    })
+        })
+}
+
+/// True if two Kustomizations apply to the same cluster.
+pub(super) fn same_target(left: &Kustomization, right: &Kustomization) -> bool {
+    let config = |kustomization: &Kustomization| {
+        kustomization
+            .node
+            .at(&["spec", "kubeConfig"])
+            .filter(|config| !config.is_null())
+            .cloned()
+    };
+    match (config(left), config(right)) {
+        (None, None) => true,
+        (Some(left), Some(right)) => left.same_content(&right),
+        _ => false,
+    }
+}
+
+/// For each Kustomization when Flux first applies it: behind its parent and what it dependsOn, else in
+/// the order of the cluster. No two are equal.
+pub(super) fn ranks(cluster: &Cluster) -> Vec<(usize, usize)> {
+    /// Longer chains than this are cycles, or so deep that the order no longer matters.
+    const MAX_DEPTH: usize = 100;
+    let mut depths = vec![0usize; cluster.kustomizations.len()];
+    for _ in 0..MAX_DEPTH {
+        let mut changed = false;
+        for (index, kustomization) in cluster.kustomizations.iter().enumerate() {
+            let before = kustomization
+                .spec
+                .depends_on
+                .iter()
+                .filter_map(|dependency| cluster.find(&dependency.target))
+                .chain(kustomization.parent)
+                .filter(|other| *other != index)
+                .map(|other| depths[other] + 1)
+                .max()
+                .unwrap_or_default();
+            if before > depths[index] {
+                depths[index] = before;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    depths.into_iter().zip(0..).collect()
 }
 
 /// The change that writes another word in place of a scalar, in the quotes that it has.
