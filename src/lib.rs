@@ -17,6 +17,7 @@ pub mod yaml;
 pub mod finding;
 pub mod config;
 pub mod tree;
+pub mod private_key;
 pub mod sops;
 pub mod kustomize;
 pub mod substitute;

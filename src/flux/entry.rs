@@ -42,6 +42,8 @@ pub struct Told {
     pub url: Option<String>,
     /// The Kustomization as `flux bootstrap` wrote it; `None` for a FluxInstance.
     pub kustomization: Option<Node>,
+    /// What the synced source's `spec.ignore` says, where it is known.
+    pub ignore: Option<String>,
     /// `spec.kustomize.patches` of a FluxInstance.
     pub patches: Option<Node>,
 }
@@ -85,7 +87,8 @@ pub(super) fn told(
                         .str_at(&["metadata", "name"])
                         .unwrap_or_default(),
                 ),
-                url: sibling_url(raw, object.file),
+                url: sibling_field(raw, object.file, "url"),
+                ignore: sibling_field(raw, object.file, "ignore"),
                 source: spec.source,
                 kustomization: Some(object.node.clone()),
                 patches: None,
@@ -117,6 +120,7 @@ pub(super) fn told(
                 }),
                 name,
                 url: field("url").map(str::to_owned),
+                ignore: field("ignore").map(str::to_owned),
                 kustomization: None,
                 patches: instance.spec.at(&["kustomize", "patches"]).cloned(),
             },
@@ -141,12 +145,12 @@ fn is_synced_here(raw: &RawObjects, file: FileId, spec: &Spec) -> bool {
     source.kind == "GitRepository" || !has_git
 }
 
-/// The URL of the source that stands in the same file.
-fn sibling_url(raw: &RawObjects, file: FileId) -> Option<String> {
+/// A field of the source that stands in the same file.
+fn sibling_field(raw: &RawObjects, file: FileId, field: &str) -> Option<String> {
     raw.sources
         .iter()
         .filter(|object| object.file == file)
-        .find_map(|object| object.node.str_at(&["spec", "url"]))
+        .find_map(|object| object.node.str_at(&["spec", field]))
         .map(str::to_owned)
 }
 

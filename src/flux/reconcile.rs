@@ -26,8 +26,8 @@ const MAX_KUSTOMIZATIONS: usize = 20_000;
 pub(super) struct Reconciler<'a> {
     pub(super) tree: &'a Tree,
     pub(super) sources: &'a Sources,
-    /// An engine for each folder that is the root of an artifact.
-    pub(super) engines: &'a BTreeMap<String, Kustomize<'a>>,
+    /// An engine for each artifact: by the folder that is its root and the source's `spec.ignore`.
+    pub(super) engines: &'a BTreeMap<(String, String), Kustomize<'a>>,
     /// True from Flux 2.9 on.
     pub(super) strict_substitution: bool,
     /// Names of variables that come from outside the tree.
@@ -242,7 +242,37 @@ impl Reconciler<'_> {
         let (Some(path), Some(source)) = (&spec.path, &spec.source) else {
             return Location::Unknown;
         };
-        locate(self.tree, &self.artifact_root(entry, source), path)
+        let root = self.artifact_root(entry, source);
+        let ArtifactRoot::Folder(folder) = &root else {
+            return locate(self.tree, &root, path);
+        };
+        let tree = self
+            .engine(entry, Some(source), folder)
+            .map_or(self.tree, Kustomize::tree);
+        match locate(tree, &root, path) {
+            Location::Missing(_) if self.sources.is_mixed(source) => Location::Unknown,
+            location => location,
+        }
+    }
+
+    /// The engine for the artifact of a source (without one: of the entry point's) that has that root.
+    fn engine(
+        &self,
+        entry: &EntryPoint,
+        source: Option<&SourceReference>,
+        root: &str,
+    ) -> Option<&Kustomize<'_>> {
+        let told = entry.told.as_ref();
+        let synced = told.and_then(|told| told.source.as_ref());
+        let ignore = match source {
+            Some(source) if Some(source) != synced => self.sources.ignore(source),
+            _ => told
+                .and_then(|told| told.ignore.as_deref())
+                .unwrap_or_default(),
+        };
+        self.engines
+            .get(&(root.to_owned(), ignore.to_owned()))
+            .or_else(|| self.engines.get(&(root.to_owned(), String::new())))
     }
 
     fn artifact_root(&self, entry: &EntryPoint, source: &SourceReference) -> ArtifactRoot {
@@ -271,35 +301,16 @@ impl Reconciler<'_> {
         let Location::Directory(directory) = location else {
             return Build::default();
         };
-        let field = |key: &str| {
-            node.at(&["spec", key])
-                .filter(|value| !value.is_null())
-                .cloned()
-        };
-        let options = BuildOptions {
-            flux: true,
-            asked_from: Some(spec.path_place),
-            target_namespace: field("targetNamespace"),
-            name_prefix: field("namePrefix"),
-            name_suffix: field("nameSuffix"),
-            patches: field("patches"),
-            components: field("components"),
-            ignore_missing_components: node
-                .at(&["spec", "ignoreMissingComponents"])
-                .and_then(Node::as_bool)
-                .unwrap_or(false),
-            images: field("images"),
-            build_metadata: field("buildMetadata"),
-        };
-        let root = spec
+        let options = build_options(node, spec);
+        let found = spec
             .source
             .as_ref()
             .map(|source| self.artifact_root(entry, source));
-        let root = match &root {
+        let root = match &found {
             Some(ArtifactRoot::Folder(root)) => root.as_str(),
             _ => entry.root.as_str(),
         };
-        let Some(engine) = self.engines.get(root).or_else(|| self.engines.get("")) else {
+        let Some(engine) = self.engine(entry, spec.source.as_ref(), root) else {
             return Build::default();
         };
         let below = directory
@@ -338,7 +349,7 @@ impl Reconciler<'_> {
             }
         };
         if let Some(patches) = entry.told.as_ref().and_then(|told| told.patches.as_ref())
-            && let Some(engine) = self.engines.get("")
+            && let Some(engine) = self.engines.get(&(String::new(), String::new()))
         {
             node = engine.patch_object(&node, patches);
         }
@@ -451,6 +462,30 @@ fn source_key(node: &Node) -> Option<SourceKey> {
     })
 }
 
+/// What a Kustomization's spec adds to the build of its path.
+pub(super) fn build_options(node: &Node, spec: &Spec) -> BuildOptions {
+    let field = |key: &str| {
+        node.at(&["spec", key])
+            .filter(|value| !value.is_null())
+            .cloned()
+    };
+    BuildOptions {
+        flux: true,
+        asked_from: Some(spec.path_place),
+        target_namespace: field("targetNamespace"),
+        name_prefix: field("namePrefix"),
+        name_suffix: field("nameSuffix"),
+        patches: field("patches"),
+        components: field("components"),
+        ignore_missing_components: node
+            .at(&["spec", "ignoreMissingComponents"])
+            .and_then(Node::as_bool)
+            .unwrap_or(false),
+        images: field("images"),
+        build_metadata: field("buildMetadata"),
+    }
+}
+
 /// True if a template of a ResourceSet holds a Flux Kustomization.
 pub fn makes_kustomizations(resource_set: &Node) -> bool {
     let spec = |key: &str| resource_set.at(&["spec", key]);
@@ -474,7 +509,8 @@ pub fn is_flux_kustomization(node: &Node) -> bool {
             .is_some_and(|(group, _)| group == KUSTOMIZE_GROUP)
 }
 
-fn name_of(node: &Node) -> NamespacedName {
+/// Namespace and name of a Flux object; none is `default`.
+pub fn name_of(node: &Node) -> NamespacedName {
     let field = |key: &str| {
         node.str_at(&["metadata", key])
             .map_or_else(SmolStr::default, SmolStr::new)

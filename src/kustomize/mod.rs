@@ -61,6 +61,11 @@ impl<'a> Kustomize<'a> {
         }
     }
 
+    /// The tree whose directories it builds.
+    pub fn tree(&self) -> &'a Tree {
+        self.tree
+    }
+
     fn cached(&self, directory: &str) -> Option<Arc<Level>> {
         let bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
         bases.get(directory).cloned()
@@ -193,6 +198,17 @@ impl<'a> Kustomize<'a> {
         flux::insert(self.tree, directory, options, &mut root, level);
         Some(root)
     }
+}
+
+/// The problem of each object that has the identity of an earlier one, where names have changed
+/// after the build: by substitution (upstream: kustomize-controller, `ResMap.Replace`).
+pub fn duplicates(objects: &[Object]) -> Vec<Problem> {
+    identity::duplicates(objects)
+}
+
+/// The fields that a kustomization file may have at its top level.
+pub fn top_level_fields() -> impl Iterator<Item = &'static str> {
+    fields::KUSTOMIZATION.iter().map(|(name, _)| *name)
 }
 
 fn missing_root(tree: &Tree, directory: &str, place: Place) -> Problem {

@@ -1,6 +1,6 @@
 //! `missing-depends-on`: a wave does not wait for what it stands on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::support::{document_at, field_place, list, removing_patch};
 use super::{Group, Rule};
@@ -8,7 +8,7 @@ use crate::finding::{Edit, Finding, Fix, Severity};
 use crate::flux::{Cluster, Kustomization, Location, NamespacedName};
 use crate::graph::Closure;
 use crate::repo::Repo;
-use crate::source::{Place, Span};
+use crate::source::{FileId, Place, Span};
 use crate::waves::{WaveSet, Waves};
 
 pub(super) static RULE: Rule = Rule {
@@ -27,9 +27,6 @@ fn check(repo: &Repo) -> Vec<Finding> {
     for (cluster_index, cluster) in repo.head.flux.clusters.iter().enumerate() {
         let closure = cluster.graph().closure();
         for set in &waves.sets {
-            if !set.one_kustomization_a_wave(cluster_index) {
-                continue;
-            }
             let view = View {
                 repo,
                 cluster_index,
@@ -37,13 +34,16 @@ fn check(repo: &Repo) -> Vec<Finding> {
                 closure: &closure,
                 set,
             };
-            let chain = view.chain();
-            let broken = !chain.is_empty();
-            findings.extend(chain);
-            findings.extend(view.footing());
-            if !broken {
-                findings.extend(view.services(waves));
+            if set.one_kustomization_a_wave(cluster_index) {
+                let chain = view.chain();
+                let broken = !chain.is_empty();
+                findings.extend(chain);
+                findings.extend(view.footing());
+                if broken {
+                    continue;
+                }
             }
+            findings.extend(view.services(waves));
         }
     }
     findings
@@ -99,9 +99,12 @@ impl View<'_> {
             wanted = self.footing_elsewhere(number);
         }
         wanted.retain(|(name, _)| {
-            self.cluster
-                .find(name)
-                .is_some_and(|target| target != index && !self.closure.reaches(index, target))
+            // Where the order was turned round, waiting would close a circle.
+            self.cluster.find(name).is_some_and(|target| {
+                target != index
+                    && !self.closure.reaches(index, target)
+                    && !self.closure.reaches(target, index)
+            })
         });
         self.report(index, format!("wave {number}"), &wanted)
     }
@@ -197,15 +200,26 @@ impl View<'_> {
 
     /// A dependency of the catalog whose two services' owners are not ordered so, both in their computed wave.
     fn services(&self, waves: &Waves) -> Vec<Finding> {
+        if !self.set.claimed {
+            return Vec::new();
+        }
+        let mut by_file: BTreeMap<FileId, BTreeSet<usize>> = BTreeMap::new();
+        for (index, object) in self.cluster.objects() {
+            by_file.entry(object.origin.file).or_default().insert(index);
+        }
+        // The one Kustomization that applies a service; none while the service is on the move.
         let owner = |service: usize| {
             let number = self.set.computed(service)?;
-            let placed = self.set.placed(service);
-            (placed.len() == 1 && placed.contains(&number)).then_some(())?;
-            let wave = self.set.waves.get(&number)?;
-            Some((
-                number,
-                *wave.kustomizations.get(&self.cluster_index)?.first()?,
-            ))
+            let mut owners = BTreeSet::new();
+            for (at, wave) in &self.set.waves {
+                let placements = wave.placements.iter();
+                for placement in placements.filter(|placement| placement.service == Some(service)) {
+                    (*at == number).then_some(())?;
+                    let files = placement.files.iter().filter_map(|file| by_file.get(file));
+                    owners.extend(files.flatten().copied());
+                }
+            }
+            (owners.len() == 1).then_some((number, *owners.first()?))
         };
         let mut findings = Vec::new();
         let mut reported = BTreeSet::new();
@@ -217,7 +231,7 @@ impl View<'_> {
                 let Some((lower, to)) = waves.catalog.find(&dependency.name).and_then(owner) else {
                     continue;
                 };
-                if from == to || self.closure.reaches(from, to) || !reported.insert((from, to)) {
+                if self.is_ordered(from, to) || !reported.insert((from, to)) {
                     continue;
                 }
                 let target = self.cluster.kustomizations[to].name.clone();
@@ -236,6 +250,15 @@ impl View<'_> {
         findings
     }
 
+    /// True if one Kustomization waits for another, or for one that makes it, or if what makes it does.
+    fn is_ordered(&self, from: usize, to: usize) -> bool {
+        let with_parents =
+            |index: usize| std::iter::once(index).chain(self.cluster.ancestors(index));
+        from == to
+            || with_parents(from)
+                .any(|from| with_parents(to).any(|to| from != to && self.closure.reaches(from, to)))
+    }
+
     /// A Kustomization should dependOn some others. Nothing is said where its dependencies
     /// are not known, or name something that is not there: that is another rule's, and the chain may be whole.
     fn report(
@@ -245,10 +268,20 @@ impl View<'_> {
         wanted: &[(NamespacedName, String)],
     ) -> Option<Finding> {
         let kustomization = &self.cluster.kustomizations[index];
-        let unsure = kustomization.spec.depends_on.iter().any(|dependency| {
-            dependency.unknown || self.cluster.find(&dependency.target).is_none()
-        });
-        if wanted.is_empty() || unsure || matches!(kustomization.location, Location::Missing(_)) {
+        let is_unsure = |index: &usize| {
+            let depends_on = &self.cluster.kustomizations[*index].spec.depends_on;
+            depends_on.iter().any(|dependency| {
+                dependency.unknown || self.cluster.find(&dependency.target).is_none()
+            })
+        };
+        let unsure = (0..self.cluster.kustomizations.len())
+            .filter(|other| *other == index || self.closure.reaches(index, *other))
+            .any(|other| is_unsure(&other));
+        if wanted.is_empty()
+            || unsure
+            || matches!(kustomization.location, Location::Missing(_))
+            || kustomization.spec.suspend.is_yes()
+        {
             return None;
         }
         let names: Vec<String> = wanted

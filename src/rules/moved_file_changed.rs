@@ -105,11 +105,14 @@ fn report(repo: &Repo, moved: &MovedFile) -> Finding {
             hash(moved.head)
         ),
     )
-    .help(format!(
-        "bring the old bytes back and make the change in a commit of its own:\ngit cat-file blob {} > {}",
-        hash(moved.base),
-        moved.to
-    ))
+    .help(match repo.files.blob_id(moved.base) {
+        Some(blob) => format!(
+            "bring the old bytes back and make the change in a commit of its own:
+git cat-file blob {blob} > {}",
+            moved.to
+        ),
+        None => "bring the old bytes back and make the change in a commit of its own".to_owned(),
+    })
     .related(place, "the first line that differs")
     .related(
         Place {
