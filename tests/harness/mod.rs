@@ -69,6 +69,22 @@ pub(crate) fn lint_trees(head: &Tree, base: Option<&Tree>, select: &[&str]) -> V
         .collect()
 }
 
+/// Kinds of objects that are one word, with which a message may begin.
+const KINDS: [&str; 12] = [
+    "Certificate",
+    "Component",
+    "Deployment",
+    "Ingress",
+    "Issuer",
+    "Job",
+    "Kustomization",
+    "Namespace",
+    "Pod",
+    "Role",
+    "Secret",
+    "Service",
+];
+
 /// Messages: lower case, no full stop, the thing named first, on one line.
 fn follows_the_convention(finding: &Finding) {
     let related = finding.related.iter().map(|related| &related.message);
@@ -76,7 +92,8 @@ fn follows_the_convention(finding: &Finding) {
         let word = text.split(' ').next().unwrap_or_default();
         let rest = text[word.len()..].trim_start();
         // The kind of a thing keeps its case before its name: Kustomization `a`, ConfigMap a/b.
-        let is_kind = rest.starts_with('`')
+        let is_kind = KINDS.contains(&word)
+            || rest.starts_with('`')
             || rest.contains('/')
             || word.chars().filter(|c| c.is_uppercase()).count() > 1;
         let rule = finding.rule;

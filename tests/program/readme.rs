@@ -21,9 +21,14 @@ fn readme() -> String {
 fn is_or_becomes(old: &str, new: &str) {
     if std::env::var_os("UPDATE_README").is_some() {
         std::fs::write(path(), new).expect("README.md");
-    } else {
-        assert_eq!(without_times(old), without_times(new));
+        return;
     }
+    let (old, new) = (without_times(old), without_times(new));
+    let differs = old.lines().zip(new.lines()).find(|(old, new)| old != new);
+    if let Some((old, new)) = differs {
+        panic!("README.md says\n{old}\nwhere it should be\n{new}\nrun with UPDATE_README=1");
+    }
+    assert_eq!(old.lines().count(), new.lines().count(), "README.md");
 }
 
 /// What the README shows is what the program prints: in the demonstration's repository, changed and not committed.
