@@ -1,6 +1,7 @@
 //! The commands: one file each.
 
 pub mod open;
+pub mod verbose;
 
 pub mod build;
 pub mod check;
