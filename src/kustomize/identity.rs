@@ -91,11 +91,13 @@ pub(super) fn duplicate(first: &Object, second: &Object) -> Problem {
 
 /// Where an object's identity is decided: what changed its namespace, if that is what made it another; else its name.
 fn identity_place(object: &Object) -> Place {
-    let moved = object.original_id().namespace != object.id().namespace;
+    let own = |place: Place| {
+        place.file == object.origin.file && object.origin.span.contains(place.span)
+    };
     object
         .node
         .at(&["metadata", "namespace"])
-        .filter(|_| moved)
+        .filter(|namespace| !own(namespace.place))
         .map_or_else(|| object.name_place(), |namespace| namespace.place)
 }
 
