@@ -37,6 +37,11 @@ pub struct Outcome {
 
 /// Reads and parses the YAML files of both snapshots, in parallel.
 pub fn load(head: Snapshot, base: Option<Snapshot>) -> Loaded {
+    load_shared(Arc::new(head), base.map(Arc::new))
+}
+
+/// [`load`] of snapshots that are still needed afterwards.
+pub fn load_shared(head: Arc<Snapshot>, base: Option<Arc<Snapshot>>) -> Loaded {
     let mut files = Files::default();
     let head = files.add(head, Revision::Head, None);
     let base = base.map(|base| files.add(base, Revision::Base, Some(&head)));

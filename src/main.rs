@@ -34,6 +34,9 @@ fn run(cli: &Cli) -> Result<Status, String> {
         Some(Command::Init(args)) => {
             commands::init::run(&args.dir, &mut out).map_err(|error| error.to_string())
         }
+        Some(Command::Waves(args)) => {
+            commands::waves::run(args, Style::detect(args.talk), &mut out)
+        }
         Some(_) => Err("not there yet".to_owned()),
     };
     status?;

@@ -36,7 +36,7 @@ impl<'a> Repo<'a> {
         base: Option<Arc<Picture>>,
     ) -> Self {
         let base = base.map(|picture| {
-            let change = Change::between(files, &picture, &head);
+            let change = Change::between(files, config, &picture, &head);
             Base { picture, change }
         });
         Self {

@@ -48,6 +48,15 @@ impl Files {
             })
     }
 
+    /// Lets a function look at the bytes without keeping them: for files that are looked at once.
+    pub fn peek<T>(&self, id: FileId, look: impl FnOnce(&[u8]) -> T) -> T {
+        let file = self.file(id);
+        if let Some(content) = file.content.get() {
+            return look(content.bytes());
+        }
+        look(&file.snapshot.read(file.entry).unwrap_or_default())
+    }
+
     /// The text; empty for what is no text.
     pub fn text(&self, id: FileId) -> &str {
         self.content(id).text().unwrap_or_default()
@@ -101,8 +110,13 @@ impl Files {
 
     /// Adds the files of a snapshot and gives its tree. A file that `other` has with
     /// the same path and blob id is not added again but shared.
-    pub fn add(&mut self, snapshot: Snapshot, revision: Revision, other: Option<&Tree>) -> Tree {
-        let snapshot = Arc::new(snapshot);
+    pub fn add(
+        &mut self,
+        snapshot: impl Into<Arc<Snapshot>>,
+        revision: Revision,
+        other: Option<&Tree>,
+    ) -> Tree {
+        let snapshot = snapshot.into();
         let mut tree = Tree::default();
         for (index, entry) in snapshot.entries.iter().enumerate() {
             let path: Arc<str> = entry.path.as_str().into();

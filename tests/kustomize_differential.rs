@@ -3,6 +3,7 @@
 //!
 //! Trees: the cases in testdata, the real repositories in `../shared/corpus` beside the crate if they are
 //! there, and those that `WAVELINT_KUSTOMIZE_TREES` names (separated by `:`).
+#![allow(clippy::print_stdout)]
 
 mod support;
 

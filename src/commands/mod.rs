@@ -9,3 +9,4 @@ pub mod demo;
 pub mod explain;
 pub mod init;
 pub mod rules;
+pub mod waves;

@@ -83,6 +83,19 @@ impl Cluster {
         self.names.get(name).copied()
     }
 
+    /// The Kustomizations above one: its parent, the parent's parent, up to the root.
+    pub fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        // A parent always stands before its children, so this ends.
+        std::iter::successors(self.parent_of(index), |above| self.parent_of(*above))
+    }
+
+    fn parent_of(&self, index: usize) -> Option<usize> {
+        self.kustomizations
+            .get(index)?
+            .parent
+            .filter(|parent| *parent < index)
+    }
+
     /// Every object of the cluster with the index of its Kustomization.
     pub fn objects(&self) -> impl Iterator<Item = (usize, &Object)> {
         self.kustomizations

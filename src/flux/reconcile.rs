@@ -301,26 +301,7 @@ impl Reconciler<'_> {
         let Location::Directory(directory) = location else {
             return Build::default();
         };
-        let field = |key: &str| {
-            node.at(&["spec", key])
-                .filter(|value| !value.is_null())
-                .cloned()
-        };
-        let options = BuildOptions {
-            flux: true,
-            asked_from: Some(spec.path_place),
-            target_namespace: field("targetNamespace"),
-            name_prefix: field("namePrefix"),
-            name_suffix: field("nameSuffix"),
-            patches: field("patches"),
-            components: field("components"),
-            ignore_missing_components: node
-                .at(&["spec", "ignoreMissingComponents"])
-                .and_then(Node::as_bool)
-                .unwrap_or(false),
-            images: field("images"),
-            build_metadata: field("buildMetadata"),
-        };
+        let options = build_options(node, spec);
         let found = spec
             .source
             .as_ref()
@@ -481,6 +462,30 @@ fn source_key(node: &Node) -> Option<SourceKey> {
     })
 }
 
+/// What a Kustomization's spec adds to the build of its path.
+pub(super) fn build_options(node: &Node, spec: &Spec) -> BuildOptions {
+    let field = |key: &str| {
+        node.at(&["spec", key])
+            .filter(|value| !value.is_null())
+            .cloned()
+    };
+    BuildOptions {
+        flux: true,
+        asked_from: Some(spec.path_place),
+        target_namespace: field("targetNamespace"),
+        name_prefix: field("namePrefix"),
+        name_suffix: field("nameSuffix"),
+        patches: field("patches"),
+        components: field("components"),
+        ignore_missing_components: node
+            .at(&["spec", "ignoreMissingComponents"])
+            .and_then(Node::as_bool)
+            .unwrap_or(false),
+        images: field("images"),
+        build_metadata: field("buildMetadata"),
+    }
+}
+
 /// True if a template of a ResourceSet holds a Flux Kustomization.
 pub fn makes_kustomizations(resource_set: &Node) -> bool {
     let spec = |key: &str| resource_set.at(&["spec", key]);
@@ -504,7 +509,8 @@ pub fn is_flux_kustomization(node: &Node) -> bool {
             .is_some_and(|(group, _)| group == KUSTOMIZE_GROUP)
 }
 
-fn name_of(node: &Node) -> NamespacedName {
+/// Namespace and name of a Flux object; none is `default`.
+pub fn name_of(node: &Node) -> NamespacedName {
     let field = |key: &str| {
         node.str_at(&["metadata", key])
             .map_or_else(SmolStr::default, SmolStr::new)

@@ -253,6 +253,7 @@ fn component(scope: &Scope<'_>, level: &mut Level, entry: &Node) {
         ..*scope
     };
     accumulate(&inner, &file, level);
+    level.drop_duplicates();
 }
 
 /// The kustomization file of a directory that an entry leads to.
@@ -526,9 +527,6 @@ fn transform(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
     }
     replace(scope, level, file);
     plugins::transformers(scope, level, file);
-    if std::mem::take(&mut level.renamed_by_patch) {
-        level.drop_duplicates();
-    }
 }
 
 /// Runs a transformer; where objects may be missing, that it fails tells nothing.
@@ -595,7 +593,6 @@ fn replace(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
             level.problems.push(problem);
         }
     }
-    level.drop_duplicates();
 }
 
 impl Level {

@@ -60,7 +60,6 @@ pub(super) fn finish(level: &mut Level, file: &KustomizationFile, files: &Files)
         annotations_as_text(&mut object.node);
         fill_empty_values(&mut object.node, files);
     }
-    level.problems.extend(identity::duplicates(&level.objects));
     sort(level, file);
     if let Some(metadata) = file
         .field("buildMetadata")
@@ -186,6 +185,8 @@ fn sort(level: &mut Level, file: &KustomizationFile) {
     for (rank, kind) in (1..).zip(&last) {
         ranks.insert(kind, rank);
     }
+    // kustomize finds two of one identity only while it sorts.
+    level.problems.extend(identity::duplicates(&level.objects));
     level.objects.sort_by_cached_key(|object| {
         let id = object.id();
         let rank = ranks.get(id.kind.as_str()).copied().unwrap_or(0);

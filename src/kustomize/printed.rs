@@ -54,7 +54,9 @@ fn is_flow(place: Place, files: &Files) -> bool {
 /// What becomes of a folded text when kustomize prints it folded and reads it again: its printer
 /// (yaml.v3) puts a line break too many before a line that is indented further. `None` if nothing changes.
 pub(super) fn refolded(text: &str) -> Option<String> {
-    if !text.contains('\n') {
+    // A text that no block can hold is printed in quotes, and so keeps its breaks.
+    let odd = |c: char| c.is_control() && c != '\n' && c != '\t' || c == '\u{feff}';
+    if !text.contains('\n') || text.contains(" \n") || text.ends_with(' ') || text.contains(odd) {
         return None;
     }
     let starts_blank = text
@@ -122,5 +124,6 @@ mod tests {
         assert_eq!(refolded("a\n\nb"), None);
         assert_eq!(refolded("a\n  b\n").as_deref(), Some("a\n\n  b\n"));
         assert_eq!(refolded("  a\n  b"), None);
+        assert_eq!(refolded("a \n  b\n"), None);
     }
 }

@@ -7,11 +7,13 @@ use smol_str::SmolStr;
 mod base;
 mod environment;
 mod folder;
+mod overlay;
 mod repository;
 mod request;
 mod take;
 
 pub use environment::Environment;
+pub use overlay::Changes;
 pub use request::{BaseRequest, Request, Source, TakeError, Taken};
 pub use take::take;
 

@@ -365,7 +365,6 @@ impl Phase<'_, '_> {
             object.node = node;
             self.index.update(at, object);
         }
-        self.level.renamed_by_patch |= renames;
         self.level.patches.push(used);
     }
 
