@@ -11,6 +11,7 @@ pub mod fieldspec;
 mod file;
 mod finish;
 mod flux;
+mod generate;
 pub mod generators;
 pub mod hash;
 mod identity;
@@ -41,8 +42,9 @@ use crate::source::{FileId, Place};
 use crate::tree::{Files, Tree};
 use crate::yaml::Node;
 
-/// A build takes over at most this many objects from bases and components, counted once for each time.
-const MAX_OBJECTS_TAKEN: usize = 3_000_000;
+/// A build takes over at most this many objects from bases and components, counted once for each time;
+/// entering a directory counts as [`accumulate::DIRECTORY_COST`] objects.
+const MAX_OBJECTS_TAKEN: usize = 10_000_000;
 
 /// Builds directories of one tree. What a base yields is kept for all who use it.
 pub struct Kustomize<'a> {

@@ -339,7 +339,7 @@ impl Operation {
         let index: Option<i64> = key.parse().ok();
         let found = index.and_then(|index| {
             if index < 0 {
-                length.checked_sub(usize::try_from(-index).ok()?)
+                length.checked_sub(usize::try_from(index.unsigned_abs()).ok()?)
             } else {
                 usize::try_from(index).ok()
             }
@@ -361,7 +361,9 @@ fn child_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     let items = node.items_mut()?;
     let index: i64 = key.parse().ok()?;
     let index = if index < 0 {
-        items.len().checked_sub(usize::try_from(-index).ok()?)?
+        items
+            .len()
+            .checked_sub(usize::try_from(index.unsigned_abs()).ok()?)?
     } else {
         usize::try_from(index).ok()?
     };

@@ -6,6 +6,7 @@
 mod index;
 mod json;
 mod merge;
+mod merge_list;
 mod merge_schema;
 mod read;
 mod select;
