@@ -31,6 +31,7 @@ pub mod levels;
 pub mod fingerprint;
 pub mod suppress;
 pub mod fix;
+pub mod draw;
 pub mod report;
 pub mod lint;
 pub mod commands;

@@ -7,6 +7,7 @@ pub mod check;
 pub mod completions;
 pub mod demo;
 pub mod explain;
+pub mod graph;
 pub mod init;
 pub mod rules;
 pub mod waves;
