@@ -5,6 +5,8 @@
 //! repositories and changes to them, as data for the model and as files for wavelint. For every
 //! object, both must agree whether no, some or all orders delete it.
 
+mod harness;
+
 #[path = "controller_model/model.rs"]
 mod model;
 #[path = "controller_model/repository.rs"]
@@ -19,7 +21,10 @@ use wavelint::config::Config;
 use wavelint::lint;
 use wavelint::snapshot::Snapshot;
 
-const CASES: u64 = 3000;
+const CASES: u64 = 2000;
+
+/// Cases in which the findings are held against the model too.
+const LINTED: u64 = 500;
 
 /// What wavelint says of each object that leaves its owner, by name.
 fn departures(change: &Change) -> BTreeMap<String, Fate> {
@@ -79,7 +84,65 @@ fn every_verdict_agrees_with_every_order_of_the_controller() {
             counts[found as usize] += 1;
         }
     }
-    println!("safe, race, lost: {counts:?}; too large: {too_large}");
     assert!(too_large < CASES as usize / 20, "{too_large} are too large");
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+}
+
+#[test]
+fn the_prune_rules_name_what_the_controller_may_delete() {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in 0..LINTED {
+        let change = repository::change(&mut Random::new(seed));
+        let Some(outcome) = model::explore(&change.base, &change.head) else {
+            continue;
+        };
+        let said = departures(&change);
+        let head = change.head.files();
+        let found = harness::lint_trees(&head, Some(&change.base.files()), &["moves"]);
+        let stem = |path: &str| {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            name.split('.').next().unwrap_or_default().to_owned()
+        };
+        let mut named: Vec<String> = Vec::new();
+        for finding in &found {
+            *counts.entry(finding.rule.clone()).or_default() += 1;
+            named.extend(finding.related.iter().map(|place| stem(place)));
+            let certainty = match outcome.verdicts.get(&stem(&finding.path)) {
+                Some(Verdict::Always) => Some("certain"),
+                Some(Verdict::Sometimes) => Some("race"),
+                _ => None,
+            };
+            if ["prune-on-move", "prune-on-unlist"].contains(&finding.rule.as_str()) {
+                let context = (seed, finding.line(), change.describe());
+                assert_eq!(finding.certainty, certainty, "{context:?}");
+            }
+        }
+        for (name, verdict) in &outcome.verdicts {
+            let in_tree = head.keys().any(|path| stem(path) == *name);
+            assert!(
+                *verdict == Verdict::Never
+                    || !said.contains_key(name)
+                    || !in_tree
+                    || named.contains(name)
+                    || outcome
+                        .owners(name)
+                        .iter()
+                        .any(|owner| named.contains(owner)),
+                "seed {seed}: {name} may be deleted, and nothing says so\n{}{}",
+                change.describe(),
+                harness::lines(&found)
+            );
+        }
+    }
+    for rule in [
+        "prune-on-move",
+        "prune-on-rename",
+        "prune-on-unlist",
+        "prune-on-empty",
+    ] {
+        assert!(
+            counts.get(rule).is_some_and(|count| *count > 5),
+            "{counts:?}"
+        );
+    }
 }

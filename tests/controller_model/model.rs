@@ -90,10 +90,14 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// The Kustomizations that own an object at the base.
+    pub(crate) fn owners(&self, name: &str) -> &[String] {
+        self.owners.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// True if an owner of the object, at the base, may itself be deleted.
     pub(crate) fn owner_may_go(&self, name: &str) -> bool {
-        let owners = self.owners.get(name).map(Vec::as_slice).unwrap_or_default();
-        owners.iter().any(|owner| {
+        self.owners(name).iter().any(|owner| {
             owner != name
                 && (self.verdicts.get(owner).copied().unwrap_or(Verdict::Never) != Verdict::Never
                     || owner != ROOT && self.owner_may_go(owner))
@@ -101,7 +105,7 @@ impl Outcome {
     }
 }
 
-const MOST: usize = 16;
+const MOST: usize = 8;
 const MOST_STATES: usize = 60_000;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -110,7 +114,7 @@ struct Cluster {
     objects: [Option<Object>; MOST],
     controllers: [Option<Controller>; MOST],
     /// A bit for each object that was deleted.
-    deleted: u16,
+    deleted: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,7 +134,7 @@ struct Controller {
     in_health_checks: bool,
     /// The revision of the last apply; counts as last applied once `ready`.
     applied: Option<u8>,
-    inventory: u16,
+    inventory: u8,
 }
 
 /// Names and specs as numbers, and what each spec applies of each revision.
@@ -399,7 +403,7 @@ impl Model {
         })
     }
 
-    fn delete_owned(&self, cluster: &mut Cluster, owner: usize, objects: u16) {
+    fn delete_owned(&self, cluster: &mut Cluster, owner: usize, objects: u8) {
         for object in 0..self.names.len() {
             let owned = objects & 1 << object != 0
                 && cluster.objects[object]
