@@ -24,7 +24,7 @@ use wavelint::snapshot::Snapshot;
 const CASES: u64 = 2000;
 
 /// Cases in which the findings are held against the model too.
-const LINTED: u64 = 500;
+const LINTED: u64 = 300;
 
 /// What wavelint says of each object that leaves its owner, by name.
 fn departures(change: &Change) -> BTreeMap<String, Fate> {
