@@ -7,6 +7,7 @@
 // In the order of the line: a module may use those above it, never one below (tests/architecture.rs).
 pub mod cli;
 pub mod near;
+pub mod go_regex;
 pub mod graph;
 pub mod terminal;
 pub mod git;
@@ -16,6 +17,7 @@ pub mod yaml;
 pub mod finding;
 pub mod config;
 pub mod tree;
+pub mod private_key;
 pub mod sops;
 pub mod kustomize;
 pub mod substitute;
@@ -28,6 +30,7 @@ pub mod rules;
 pub mod levels;
 pub mod fingerprint;
 pub mod suppress;
+pub mod fix;
 pub mod report;
 pub mod lint;
 pub mod commands;

@@ -1,5 +1,7 @@
 //! The straight line: snapshots → files → pictures → rules → what is left after levels and ignores.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::config::{Config, ConfigError};
@@ -35,6 +37,11 @@ pub struct Outcome {
 
 /// Reads and parses the YAML files of both snapshots, in parallel.
 pub fn load(head: Snapshot, base: Option<Snapshot>) -> Loaded {
+    load_shared(Arc::new(head), base.map(Arc::new))
+}
+
+/// [`load`] of snapshots that are still needed afterwards.
+pub fn load_shared(head: Arc<Snapshot>, base: Option<Arc<Snapshot>>) -> Loaded {
     let mut files = Files::default();
     let head = files.add(head, Revision::Head, None);
     let base = base.map(|base| files.add(base, Revision::Base, Some(&head)));
@@ -60,10 +67,15 @@ pub fn understand<'a>(
     base: Option<Tree>,
     remotes: &[String],
 ) -> Repo<'a> {
+    let unchanged = base.as_ref().is_some_and(|base| *base == head);
     let (head, base) = rayon::join(
-        || Picture::new(files, head, config, remotes),
-        || base.map(|base| Picture::new(files, base, config, remotes)),
+        || Arc::new(Picture::new(files, head, config, remotes)),
+        || {
+            let base = base.filter(|_| !unchanged)?;
+            Some(Arc::new(Picture::new(files, base, config, remotes)))
+        },
     );
+    let base = if unchanged { Some(head.clone()) } else { base };
     Repo::new(files, config, head, base)
 }
 

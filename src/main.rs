@@ -18,6 +18,7 @@ fn run(cli: &Cli) -> Result<Status, String> {
     let status = match &cli.command {
         None => return commands::check::run(&cli.check),
         Some(Command::Check(args)) => return commands::check::run(args),
+        Some(Command::Build(args)) => return commands::build::run(args),
         Some(Command::Demo(args)) => return commands::demo::run(args),
         Some(Command::Explain(args)) => {
             commands::explain::run(&args.name, RULES, Style::detect(args.talk), &mut out)
@@ -32,6 +33,9 @@ fn run(cli: &Cli) -> Result<Status, String> {
         }
         Some(Command::Init(args)) => {
             commands::init::run(&args.dir, &mut out).map_err(|error| error.to_string())
+        }
+        Some(Command::Waves(args)) => {
+            commands::waves::run(args, Style::detect(args.talk), &mut out)
         }
         Some(_) => Err("not there yet".to_owned()),
     };

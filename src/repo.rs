@@ -1,5 +1,7 @@
 //! What the rules see: the picture at head, the picture at base if there is one, and what changed.
 
+use std::sync::Arc;
+
 use crate::change::Change;
 use crate::config::Config;
 use crate::picture::Picture;
@@ -12,7 +14,7 @@ pub struct Repo<'a> {
     /// The configuration.
     pub config: &'a Config,
     /// What is linted.
-    pub head: Picture,
+    pub head: Arc<Picture>,
     /// What it is compared with.
     pub base: Option<Base>,
 }
@@ -20,14 +22,19 @@ pub struct Repo<'a> {
 /// The base revision, and what changed since.
 pub struct Base {
     /// The picture at the base.
-    pub picture: Picture,
+    pub picture: Arc<Picture>,
     /// What moved in between.
     pub change: Change,
 }
 
 impl<'a> Repo<'a> {
     /// Compares two pictures.
-    pub fn new(files: &'a Files, config: &'a Config, head: Picture, base: Option<Picture>) -> Self {
+    pub fn new(
+        files: &'a Files,
+        config: &'a Config,
+        head: Arc<Picture>,
+        base: Option<Arc<Picture>>,
+    ) -> Self {
         let base = base.map(|picture| {
             let change = Change::between(files, config, &picture, &head);
             Base { picture, change }

@@ -1,6 +1,6 @@
 //! The files of a run, read and parsed when asked for, and the trees of its one or two revisions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use crate::snapshot::{BlobId, EntryKind, Snapshot};
@@ -46,6 +46,15 @@ impl Files {
                 Ok(bytes) => Content::from_bytes(bytes),
                 Err(error) => Content::Unreadable(error.to_string().into()),
             })
+    }
+
+    /// Lets a function look at the bytes without keeping them: for files that are looked at once.
+    pub fn peek<T>(&self, id: FileId, look: impl FnOnce(&[u8]) -> T) -> T {
+        let file = self.file(id);
+        if let Some(content) = file.content.get() {
+            return look(content.bytes());
+        }
+        look(&file.snapshot.read(file.entry).unwrap_or_default())
     }
 
     /// The text; empty for what is no text.
@@ -101,8 +110,13 @@ impl Files {
 
     /// Adds the files of a snapshot and gives its tree. A file that `other` has with
     /// the same path and blob id is not added again but shared.
-    pub fn add(&mut self, snapshot: Snapshot, revision: Revision, other: Option<&Tree>) -> Tree {
-        let snapshot = Arc::new(snapshot);
+    pub fn add(
+        &mut self,
+        snapshot: impl Into<Arc<Snapshot>>,
+        revision: Revision,
+        other: Option<&Tree>,
+    ) -> Tree {
+        let snapshot = snapshot.into();
         let mut tree = Tree::default();
         for (index, entry) in snapshot.entries.iter().enumerate() {
             let path: Arc<str> = entry.path.as_str().into();
@@ -149,10 +163,12 @@ pub enum Child {
 }
 
 /// The paths of one revision. A directory is named without a slash at its end; the root is `""`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     files: BTreeMap<Arc<str>, FileId>,
     directories: HashMap<Arc<str>, BTreeMap<Arc<str>, Child>>,
+    /// Files that the repository has and this tree has not.
+    left_out: BTreeSet<Arc<str>>,
 }
 
 impl Tree {
@@ -236,6 +252,45 @@ impl Tree {
             tree.files.insert(path[start.len()..].into(), id);
         }
         tree
+    }
+
+    /// The tree without the paths that `leave_out` names (given a path, and whether it is a directory).
+    /// A directory stays if it is not named itself, or if something below it stays.
+    #[must_use]
+    pub fn without(&self, leave_out: &dyn Fn(&str, bool) -> bool) -> Self {
+        let mut tree = Self {
+            left_out: self.left_out.clone(),
+            ..Self::default()
+        };
+        for (path, id) in &self.files {
+            if leave_out(path, false) {
+                tree.left_out.insert(path.clone());
+            } else {
+                tree.add_file(path.clone(), *id);
+            }
+        }
+        for (directory, children) in &self.directories {
+            for (name, child) in children {
+                let special = matches!(child, Child::Symlink | Child::Submodule);
+                let path = if directory.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{directory}/{name}").into()
+                };
+                if special && !leave_out(&path, false) {
+                    tree.add_special(path, *child);
+                } else if *child == Child::Directory && !leave_out(&path, true) {
+                    tree.directories.entry(path.clone()).or_default();
+                    tree.add_special(path, *child);
+                }
+            }
+        }
+        tree
+    }
+
+    /// True for a file that the repository has, and that [`Tree::without`] took out.
+    pub fn is_left_out(&self, path: &str) -> bool {
+        self.left_out.contains(path)
     }
 
     /// All regular files, by path in byte order.

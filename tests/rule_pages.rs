@@ -199,7 +199,15 @@ fn pages_rules_and_files_are_the_same_set() {
     let listed: BTreeSet<String> = RULES.iter().map(|rule| rule.name.to_owned()).collect();
     assert_eq!(listed.len(), RULES.len(), "a rule is listed twice");
     assert_eq!(names("rules", ".md"), listed);
-    let helpers = ["mod", "combine", "problems", "support"];
+    let helpers = [
+        "mod",
+        "combine",
+        "literal",
+        "overlay",
+        "problems",
+        "support",
+        "variables",
+    ];
     let sources: BTreeSet<String> = names("src/rules", ".rs")
         .into_iter()
         .filter(|name| !helpers.contains(&name.as_str()))

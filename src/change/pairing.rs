@@ -40,7 +40,7 @@ pub(super) fn moved_files(files: &Files, base: &Picture, head: &Picture) -> Vec<
     let mut new = loose(files, head, base);
     let mut moved = Vec::new();
     pair_by_blob(&mut gone, &mut new, &mut moved);
-    pair_by_name(base, head, &mut gone, &mut new, &mut moved);
+    pair_by_name(files, base, head, &mut gone, &mut new, &mut moved);
     pair_by_objects(files, &mut gone, &mut new, &mut moved);
     moved.sort_by(|a, b| a.to.cmp(&b.to));
     moved
@@ -88,28 +88,35 @@ fn pair_by_blob(gone: &mut Vec<Loose<'_>>, new: &mut Vec<Loose<'_>>, moved: &mut
     remove(gone, &used);
 }
 
-/// Files of one name, where at least one side lies in a wave.
+/// Files of one name in a wave set: the same below the wave's directory, or below the directory
+/// that holds the waves. Not those that hold quite different objects.
 fn pair_by_name(
+    files: &Files,
     base: &Picture,
     head: &Picture,
     gone: &mut Vec<Loose<'_>>,
     new: &mut Vec<Loose<'_>>,
     moved: &mut Vec<MovedFile>,
 ) {
-    let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, file) in gone.iter().enumerate() {
-        by_name.entry(split(file.path).1).or_default().push(index);
+        for name in names_in_sets(base, head, file.path) {
+            by_name.entry(name).or_default().push(index);
+        }
     }
     let mut used = BTreeSet::new();
     new.retain(|file| {
-        let candidates = by_name
-            .get(split(file.path).1)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let candidates: BTreeSet<usize> = names_in_sets(head, base, file.path)
+            .iter()
+            .filter_map(|name| by_name.get(name))
+            .flatten()
+            .copied()
+            .collect();
         let best = candidates
             .iter()
             .filter(|index| !used.contains(*index))
             .filter(|index| in_wave(head, file.path) || in_wave(base, gone[**index].path))
+            .filter(|index| may_be_one(files, &gone[**index], file))
             .max_by_key(|index| {
                 (
                     common_suffix(gone[**index].path, file.path),
@@ -194,6 +201,51 @@ fn common_suffix(left: &str, right: &str) -> usize {
         .zip(right.rsplit('/'))
         .take_while(|(left, right)| left == right)
         .count()
+}
+
+/// What a path is called in the wave sets of its own picture and of the other: its set's directory,
+/// and the path below its wave, or below the directory that holds the waves.
+fn names_in_sets(own: &Picture, other: &Picture, path: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    if let Some((set, number)) = own.waves.wave_of(path) {
+        let set = &own.waves.sets[set];
+        let directories = set
+            .waves
+            .get(&number)
+            .map(|wave| wave.directories.as_slice());
+        for directory in directories.unwrap_or_default() {
+            if let Some(below) = below(directory, path) {
+                names.insert(format!("{}: {below}", set.parent));
+            }
+        }
+    }
+    for set in own.waves.sets.iter().chain(&other.waves.sets) {
+        if let Some(below) = below(&set.parent, path) {
+            names.insert(format!("{}: {below}", set.parent));
+        }
+    }
+    names
+}
+
+/// The rest of a path below a directory.
+fn below<'a>(directory: &str, path: &'a str) -> Option<&'a str> {
+    if directory.is_empty() {
+        return Some(path);
+    }
+    path.strip_prefix(directory)?.strip_prefix('/')
+}
+
+/// False for two files of which each holds objects, none of one with a kind and name of the other,
+/// and not even the same kinds.
+fn may_be_one(files: &Files, base: &Loose<'_>, head: &Loose<'_>) -> bool {
+    let (before, after) = (identities(files, base), identities(files, head));
+    let kinds = |of: &BTreeSet<(SmolStr, SmolStr)>| -> BTreeSet<SmolStr> {
+        of.iter().map(|(kind, _)| kind.clone()).collect()
+    };
+    before.is_empty()
+        || after.is_empty()
+        || !before.is_disjoint(&after)
+        || kinds(&before) == kinds(&after)
 }
 
 /// True if a path lies in a directory of a wave.

@@ -1,18 +1,22 @@
-//! `wavelint check`: lint, and report.
+//! `wavelint check`: lint, mend if asked to, and report.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Instant;
 
-use super::open::{cluster_names, open};
+use super::open::{Opened, cluster_names, open};
 use crate::cli::{CheckArgs, FailOn};
 use crate::finding::{Finding, Severity};
+use crate::fix::{self, FileChange, Fixed, Mended};
 use crate::levels::Selection;
-use crate::lint;
+use crate::lint::{self, Outcome};
+use crate::repo::Repo;
 use crate::report::{self, Report};
 use crate::rules::RULES;
-use crate::snapshot::BaseRequest;
+use crate::snapshot::{BaseRequest, Kind};
 use crate::suppress::Baseline;
-use crate::terminal::{Output, Status, Style};
+use crate::terminal::{self, Output, Status, Style};
 
 /// Runs the command.
 ///
@@ -20,67 +24,210 @@ use crate::terminal::{Output, Status, Style};
 /// What to print when it cannot be done; exit code 2.
 pub fn run(args: &CheckArgs) -> Result<Status, String> {
     let start = Instant::now();
-    let base = match (&args.base, args.no_base) {
+    let mut opened = open_repository(args)?;
+    let clusters = cluster_names(&args.repository.input);
+    let baseline = read_baseline(args)?;
+    let mut mended = Mended::default();
+    let mut found_at_first = None;
+    let mut passes = 0;
+    loop {
+        let info = opened.info.clone();
+        let repo = opened.understand(&clusters)?;
+        let mut outcome = judge(&repo, args, &clusters, baseline.as_ref())?;
+        let first = *found_at_first.get_or_insert(fails(&outcome.findings, args.fail_on));
+        let mending = args.fix || args.diff;
+        let changed = mending
+            && mended.pass(
+                &outcome.findings,
+                repo.files,
+                &repo.head.tree,
+                args.unsafe_fixes,
+            );
+        if changed {
+            passes += 1;
+            if passes > fix::MAX_PASSES {
+                return Err(format!(
+                    "the fixes undo each other: after {} passes there is still something to fix; nothing was changed",
+                    fix::MAX_PASSES
+                ));
+            }
+            opened.lint_again(&mended);
+            continue;
+        }
+        if args.diff {
+            let text = fix::unified(&opened.changes(&mended)?);
+            print(args, text.as_bytes())?;
+            return Ok(status(first));
+        }
+        if args.write_baseline
+            && let Some(path) = &args.baseline
+        {
+            std::fs::write(path, Baseline::write(&outcome.findings, repo.files))
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            outcome.summary.suppressed += outcome.findings.len();
+            outcome.findings.clear();
+        }
+        let report = Report::new(
+            outcome.findings,
+            outcome.summary,
+            info,
+            start.elapsed(),
+            RULES,
+            repo.files,
+        );
+        let failed = fails(&report.findings, args.fail_on);
+        let mut text = Vec::new();
+        let style = style(args);
+        report::render(args.format, &report, repo.files, style, &mut text)
+            .map_err(|error| error.to_string())?;
+        if args.fix {
+            fix::write(&opened.root, &opened.changes(&mended)?)
+                .map_err(|error| error.to_string())?;
+            if !args.talk.quiet && !mended.fixed.is_empty() {
+                terminal::note(&summary_of(&mended.fixed));
+            }
+        }
+        print(args, &text)?;
+        return Ok(status(failed));
+    }
+}
+
+/// Takes the snapshots. What an earlier, interrupted run of `--fix` left is undone first if this is one too.
+fn open_repository(args: &CheckArgs) -> Result<Opened, String> {
+    let base = || match (&args.base, args.no_base) {
         (Some(revision), _) => BaseRequest::Revision(revision.clone()),
         (None, true) => BaseRequest::None,
         (None, false) => BaseRequest::Default,
     };
     let input = &args.repository.input;
-    let mut opened = open(args.repository.dir.as_deref(), input, base, args.talk)?;
-    let info = opened.info.clone();
-    let clusters = cluster_names(input);
-    let repo = opened.understand(&clusters)?;
+    let take = || open(args.repository.dir.as_deref(), input, base(), args.talk);
+    let opened = take()?;
+    let on_disk = matches!(opened.info.kind, Kind::Worktree | Kind::Folder);
+    if !on_disk {
+        return Ok(opened);
+    }
+    if args.fix {
+        let undone = fix::recover(&opened.root).map_err(|error| error.to_string())?;
+        if undone {
+            terminal::note("an earlier --fix was interrupted here: what it did was undone first");
+            return take();
+        }
+    } else if !args.talk.quiet && fix::interrupted(&opened.root) {
+        terminal::note(
+            "an earlier --fix was interrupted here, files may be half changed: `wavelint --fix` undoes it first",
+        );
+    }
+    Ok(opened)
+}
+
+fn read_baseline(args: &CheckArgs) -> Result<Option<Baseline>, String> {
+    let Some(path) = args.baseline.as_ref().filter(|_| !args.write_baseline) else {
+        return Ok(None);
+    };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    Baseline::parse(&text, &name)
+        .map(Some)
+        .map_err(|error| error.to_string())
+}
+
+/// Lints; the findings in report order, without those of the baseline.
+fn judge(
+    repo: &Repo,
+    args: &CheckArgs,
+    clusters: &[String],
+    baseline: Option<&Baseline>,
+) -> Result<Outcome, String> {
     let selection = Selection {
         select: args.select.clone(),
         ignore: args.ignore.clone(),
     };
-    let mut outcome =
-        lint::lint(&repo, &selection, &clusters).map_err(|error| error.to_string())?;
-    if let Some(path) = &args.baseline {
-        let name = path.display().to_string();
-        if args.write_baseline {
-            report::sort(&mut outcome.findings, repo.files);
-            std::fs::write(path, Baseline::write(&outcome.findings, repo.files))
-                .map_err(|error| format!("{name}: {error}"))?;
-            outcome.summary.suppressed += outcome.findings.len();
-            outcome.findings.clear();
-        } else {
-            let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-            let baseline = Baseline::parse(&text, &name).map_err(|error| error.to_string())?;
-            report::sort(&mut outcome.findings, repo.files);
-            let (left, suppressed) = baseline.filter(outcome.findings, repo.files);
-            outcome.findings = left;
-            outcome.summary.suppressed += suppressed;
-        }
+    let mut outcome = lint::lint(repo, &selection, clusters).map_err(|error| error.to_string())?;
+    report::sort(&mut outcome.findings, repo.files);
+    if let Some(baseline) = baseline {
+        let (left, suppressed) = baseline.filter(outcome.findings, repo.files);
+        outcome.findings = left;
+        outcome.summary.suppressed += suppressed;
     }
-    let report = Report::new(
-        outcome.findings,
-        outcome.summary,
-        info,
-        start.elapsed(),
-        RULES,
-        repo.files,
-    );
-    let failed = fails(&report.findings, args.fail_on);
+    Ok(outcome)
+}
+
+impl Opened {
+    /// Reads again what is linted, with the changes so far in it.
+    fn lint_again(&mut self, mended: &Mended) {
+        let head = Arc::new(self.head.with(&mended.changes));
+        self.loaded = lint::load_shared(head, self.base.clone());
+    }
+
+    /// The files that differ from what was linted at first.
+    fn changes(&self, mended: &Mended) -> Result<Vec<FileChange>, String> {
+        let mut changes = Vec::new();
+        for (path, after) in &mended.changes {
+            let found = self
+                .head
+                .entries
+                .binary_search_by(|entry| entry.path.cmp(path));
+            let before = match found {
+                Ok(index) => Some(
+                    self.head
+                        .read(index)
+                        .map_err(|error| format!("{path}: {error}"))?,
+                ),
+                Err(_) => None,
+            };
+            if before != *after {
+                changes.push(FileChange {
+                    path: path.clone(),
+                    before,
+                    after: after.clone(),
+                    origin: mended.origins.get(path).cloned(),
+                });
+            }
+        }
+        Ok(changes)
+    }
+}
+
+/// `fixed 2: …` and a line for each.
+fn summary_of(fixed: &[Fixed]) -> String {
+    let mut text = format!("fixed {}:", fixed.len());
+    for fixed in fixed {
+        let _ = write!(
+            text,
+            "\n  {}:{} {}: {}",
+            fixed.path, fixed.line, fixed.rule, fixed.title
+        );
+    }
+    text
+}
+
+fn style(args: &CheckArgs) -> Style {
+    match &args.output {
+        Some(_) => Style::PLAIN,
+        None => Style::detect(args.talk),
+    }
+}
+
+/// Writes to standard output, or to the file of `--output`.
+fn print(args: &CheckArgs, text: &[u8]) -> Result<(), String> {
     let name = args.output.as_ref().map_or_else(
         || "standard output".to_owned(),
         |path| path.display().to_string(),
     );
-    let style = match &args.output {
-        Some(_) => Style::PLAIN,
-        None => Style::detect(args.talk),
-    };
     Output::open(args.output.as_deref())
         .and_then(|mut out| {
-            report::render(args.format, &report, repo.files, style, &mut out)?;
+            out.write_all(text)?;
             out.flush()
         })
-        .map_err(|error| format!("{name}: {error}"))?;
-    Ok(if failed {
+        .map_err(|error| format!("{name}: {error}"))
+}
+
+fn status(failed: bool) -> Status {
+    if failed {
         Status::Findings
     } else {
         Status::Clean
-    })
+    }
 }
 
 /// True if a finding is at or above the severity from which the run fails.

@@ -2,9 +2,11 @@
 
 pub mod open;
 
+pub mod build;
 pub mod check;
 pub mod completions;
 pub mod demo;
 pub mod explain;
 pub mod init;
 pub mod rules;
+pub mod waves;

@@ -1,6 +1,7 @@
 //! What every command that looks at a repository begins with: arguments → snapshots → configuration → repository.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::{InputArgs, TalkArgs};
 use crate::config::{Config, FILE_NAME};
@@ -20,6 +21,10 @@ pub struct Opened {
     pub remotes: Vec<String>,
     /// What was taken, for the report.
     pub info: SnapshotInfo,
+    /// The snapshot that is linted.
+    pub head: Arc<Snapshot>,
+    /// The snapshot that it is compared with.
+    pub base: Option<Arc<Snapshot>>,
     /// What paths are relative to, where it is a directory.
     pub root: PathBuf,
 }
@@ -47,7 +52,7 @@ pub fn open(
         environment: Environment::from_process(),
         current_directory,
     };
-    let taken = crate::snapshot::take::take(&request).map_err(|error| error.to_string())?;
+    let taken = crate::snapshot::take(&request).map_err(|error| error.to_string())?;
     if !talk.quiet {
         for message in &taken.notes {
             terminal::note(message);
@@ -64,8 +69,11 @@ fn assemble(taken: Taken, config: Config) -> Opened {
         base: taken.base_revision,
         directory: taken.directory,
     };
+    let (head, base) = (Arc::new(taken.head), taken.base.map(Arc::new));
     Opened {
-        loaded: lint::load(taken.head, taken.base),
+        loaded: lint::load_shared(head.clone(), base.clone()),
+        head,
+        base,
         config,
         remotes: taken.remotes,
         info,

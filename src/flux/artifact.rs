@@ -26,6 +26,10 @@ pub(super) struct Sources {
     own_urls: BTreeSet<String>,
     /// URLs by kind and name as written; `None` for a URL that is not known.
     urls: BTreeMap<(SmolStr, SmolStr), Vec<Option<String>>>,
+    /// `spec.ignore` by kind and name as written; sources of one name that differ have none.
+    ignores: BTreeMap<(SmolStr, SmolStr), Option<String>>,
+    /// Sources whose artifact is not the tree alone: `include`, `sparseCheckout`.
+    mixed: BTreeSet<(SmolStr, SmolStr)>,
     /// Paths of the Kustomizations that name a source, by its kind and name as written.
     paths: BTreeMap<(SmolStr, SmolStr), Vec<String>>,
 }
@@ -44,11 +48,25 @@ impl Sources {
                 .str_at(&["spec", "url"])
                 .filter(|url| !url.contains("${"))
                 .map(normalise_url);
+            let key = (field(&["kind"]), field(&["metadata", "name"]));
+            let ignore = object.node.str_at(&["spec", "ignore"]).map(str::to_owned);
             sources
-                .urls
-                .entry((field(&["kind"]), field(&["metadata", "name"])))
-                .or_default()
-                .push(url);
+                .ignores
+                .entry(key.clone())
+                .and_modify(|known| {
+                    if *known != ignore {
+                        *known = None;
+                    }
+                })
+                .or_insert(ignore);
+            let is_mixed = ["include", "sparseCheckout"].iter().any(|field| {
+                let list = object.node.at(&["spec", field]);
+                list.is_some_and(|list| !list.items().is_empty())
+            });
+            if is_mixed {
+                sources.mixed.insert(key.clone());
+            }
+            sources.urls.entry(key).or_default().push(url);
         }
         for object in &raw.kustomizations {
             let field = |path: &[&str]| SmolStr::new(object.node.str_at(path).unwrap_or_default());
@@ -78,6 +96,34 @@ impl Sources {
         if let Some(urls) = self.urls.get(&(kind.into(), name.into())) {
             self.own_urls.extend(urls.iter().flatten().cloned());
         }
+    }
+
+    /// What a source's `spec.ignore` says; nothing where it has none or cannot be known.
+    pub(super) fn ignore(&self, source: &SourceReference) -> &str {
+        let key = (source.kind.clone(), source.target.name.clone());
+        self.ignores
+            .get(&key)
+            .and_then(Option::as_deref)
+            .unwrap_or_default()
+    }
+
+    /// The `spec.ignore` of every source that may be this repository.
+    pub(super) fn own_ignores(&self) -> BTreeSet<String> {
+        self.ignores
+            .iter()
+            .filter(|(key, _)| {
+                let urls = self.urls.get(*key).map(Vec::as_slice).unwrap_or_default();
+                urls.iter().flatten().any(|url| self.own_urls.contains(url))
+                    || urls.iter().all(Option::is_none)
+            })
+            .filter_map(|(_, ignore)| ignore.clone())
+            .collect()
+    }
+
+    /// True if a source's artifact holds other than this tree: what is missing here may be there.
+    pub(super) fn is_mixed(&self, source: &SourceReference) -> bool {
+        let key = (source.kind.clone(), source.target.name.clone());
+        self.mixed.contains(&key)
     }
 
     /// The roots that [`Sources::root`] may find by looking where paths exist.

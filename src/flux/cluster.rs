@@ -14,6 +14,7 @@ use crate::config::Role;
 use crate::graph::{Edge, Graph};
 use crate::kustomize::{Build, Gap, GapEffect, Object, ObjectId};
 use crate::source::Place;
+use crate::tree::{Child, Tree, join, split};
 use crate::yaml::Node;
 
 /// One cluster.
@@ -80,6 +81,19 @@ impl Cluster {
     /// The index of the Kustomization of that name.
     pub fn find(&self, name: &NamespacedName) -> Option<usize> {
         self.names.get(name).copied()
+    }
+
+    /// The Kustomizations above one: its parent, the parent's parent, up to the root.
+    pub fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        // A parent always stands before its children, so this ends.
+        std::iter::successors(self.parent_of(index), |above| self.parent_of(*above))
+    }
+
+    fn parent_of(&self, index: usize) -> Option<usize> {
+        self.kustomizations
+            .get(index)?
+            .parent
+            .filter(|parent| *parent < index)
     }
 
     /// Every object of the cluster with the index of its Kustomization.
@@ -205,28 +219,29 @@ impl std::fmt::Display for InventoryId {
     }
 }
 
-/// The location of a path in an artifact whose root is known or not.
-pub(super) fn locate(tree: &crate::tree::Tree, root: &ArtifactRoot, path: &str) -> Location {
+/// The location of a path in an artifact whose root is known or not; `packed` is the tree of the artifact.
+pub(super) fn locate(packed: &Tree, root: &ArtifactRoot, path: &str) -> Location {
     let root = match root {
         ArtifactRoot::Folder(root) => root,
         ArtifactRoot::OtherRepository => return Location::OtherRepository,
         ArtifactRoot::Unknown => return Location::Unknown,
     };
-    let Some(full) = crate::tree::join(root, &super::artifact::clamp(path)) else {
+    let below = super::artifact::clamp(path);
+    let Some(full) = join(root, &below) else {
         return Location::Unknown;
     };
-    match tree.child(&full) {
-        Some(crate::tree::Child::Directory) => Location::Directory(full),
-        Some(crate::tree::Child::File(_)) => Location::File(full),
-        Some(crate::tree::Child::Submodule) => Location::Unknown,
-        Some(crate::tree::Child::Symlink) | None => {
+    match packed.child(&below) {
+        Some(Child::Directory) => Location::Directory(full),
+        Some(Child::File(_)) => Location::File(full),
+        Some(Child::Submodule) => Location::Unknown,
+        Some(Child::Symlink) | None => {
             // Below a submodule nothing is known.
-            let mut above = crate::tree::split(&full).0;
+            let mut above = split(&below).0;
             while !above.is_empty() {
-                if tree.child(above) == Some(crate::tree::Child::Submodule) {
+                if packed.child(above) == Some(Child::Submodule) {
                     return Location::Unknown;
                 }
-                above = crate::tree::split(above).0;
+                above = split(above).0;
             }
             Location::Missing(full)
         }

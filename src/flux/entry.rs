@@ -9,6 +9,7 @@ use super::kustomization::{NamespacedName, SourceReference, Spec};
 use super::raw::{RawObjects, is_template, is_yaml, join_name};
 use super::unknown::Unknowns;
 use crate::kustomize::kustomization_file;
+use crate::near;
 use crate::source::{FileId, Place};
 use crate::tree::{Child, Files, Tree, join, split};
 use crate::yaml::Node;
@@ -41,6 +42,8 @@ pub struct Told {
     pub url: Option<String>,
     /// The Kustomization as `flux bootstrap` wrote it; `None` for a FluxInstance.
     pub kustomization: Option<Node>,
+    /// What the synced source's `spec.ignore` says, where it is known.
+    pub ignore: Option<String>,
     /// `spec.kustomize.patches` of a FluxInstance.
     pub patches: Option<Node>,
 }
@@ -84,7 +87,8 @@ pub(super) fn told(
                         .str_at(&["metadata", "name"])
                         .unwrap_or_default(),
                 ),
-                url: sibling_url(raw, object.file),
+                url: sibling_field(raw, object.file, "url"),
+                ignore: sibling_field(raw, object.file, "ignore"),
                 source: spec.source,
                 kustomization: Some(object.node.clone()),
                 patches: None,
@@ -116,6 +120,7 @@ pub(super) fn told(
                 }),
                 name,
                 url: field("url").map(str::to_owned),
+                ignore: field("ignore").map(str::to_owned),
                 kustomization: None,
                 patches: instance.spec.at(&["kustomize", "patches"]).cloned(),
             },
@@ -140,12 +145,12 @@ fn is_synced_here(raw: &RawObjects, file: FileId, spec: &Spec) -> bool {
     source.kind == "GitRepository" || !has_git
 }
 
-/// The URL of the source that stands in the same file.
-fn sibling_url(raw: &RawObjects, file: FileId) -> Option<String> {
+/// A field of the source that stands in the same file.
+fn sibling_field(raw: &RawObjects, file: FileId, field: &str) -> Option<String> {
     raw.sources
         .iter()
         .filter(|object| object.file == file)
-        .find_map(|object| object.node.str_at(&["spec", "url"]))
+        .find_map(|object| object.node.str_at(&["spec", field]))
         .map(str::to_owned)
 }
 
@@ -174,8 +179,13 @@ fn resolve(tree: &Tree, directory: &str, mut told: Told) -> EntryPoint {
         .copied();
     told.missing = root.is_none();
     let root = root.unwrap_or_default();
+    // A misspelt path is an error of its own; the directory that was meant is linted all the same.
+    let meant = told
+        .missing
+        .then(|| near::nearest(&path, tree.directories()))
+        .flatten();
     EntryPoint {
-        path: join(root, &path).unwrap_or_default(),
+        path: meant.map_or_else(|| join(root, &path).unwrap_or_default(), str::to_owned),
         root: root.to_owned(),
         told: Some(told),
     }

@@ -3,6 +3,7 @@
 mod artifact;
 mod cluster;
 mod entry;
+mod ignore;
 mod kustomization;
 mod outdated;
 mod raw;
@@ -73,20 +74,26 @@ pub fn reconcile(files: &Files, tree: &Tree, config: &Config, remotes: &[String]
         .iter()
         .map(|entry| entry.root.clone())
         .chain(sources.likely_roots(tree))
-        .filter(|root| !root.is_empty())
+        .chain([String::new()])
         .collect();
-    let subtrees: BTreeMap<String, Tree> = roots
-        .into_iter()
-        .map(|root| {
-            let subtree = tree.subtree(&root);
-            (root, subtree)
+    let ignores: BTreeSet<String> = entries
+        .iter()
+        .filter_map(|entry| entry.told.as_ref()?.ignore.clone())
+        .chain(sources.own_ignores())
+        .chain([String::new()])
+        .collect();
+    let packed: BTreeMap<(String, String), Tree> = roots
+        .iter()
+        .flat_map(|root| ignores.iter().map(move |ignore| (root, ignore)))
+        .map(|(root, ignore)| {
+            let tree = ignore::packed(files, tree, root, Some(ignore));
+            ((root.clone(), ignore.clone()), tree)
         })
         .collect();
-    let mut engines: BTreeMap<String, Kustomize<'_>> = subtrees
+    let engines: BTreeMap<(String, String), Kustomize<'_>> = packed
         .iter()
-        .map(|(root, subtree)| (root.clone(), Kustomize::new(files, subtree)))
+        .map(|(key, tree)| (key.clone(), Kustomize::new(files, tree)))
         .collect();
-    engines.insert(String::new(), top);
 
     let reconciler = reconcile::Reconciler {
         tree,

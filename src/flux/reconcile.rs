@@ -1,6 +1,6 @@
 //! Entry point → cluster: builds the root, then every child that a build makes, until nothing is new.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use smol_str::SmolStr;
@@ -12,7 +12,7 @@ use super::kustomization::{NamespacedName, SourceReference, Spec, SubstituteFrom
 use super::raw::KUSTOMIZE_GROUP;
 use super::substitution::{self, Substitution};
 use super::unknown::Unknowns;
-use super::variables::{Variables, gather};
+use super::variables::{Source, Variables, gather};
 use crate::config::Role;
 use crate::kustomize::{Build, BuildOptions, Gap, GapEffect, Kustomize, Object};
 use crate::source::Place;
@@ -26,8 +26,8 @@ const MAX_KUSTOMIZATIONS: usize = 20_000;
 pub(super) struct Reconciler<'a> {
     pub(super) tree: &'a Tree,
     pub(super) sources: &'a Sources,
-    /// An engine for each folder that is the root of an artifact.
-    pub(super) engines: &'a BTreeMap<String, Kustomize<'a>>,
+    /// An engine for each artifact: by the folder that is its root and the source's `spec.ignore`.
+    pub(super) engines: &'a BTreeMap<(String, String), Kustomize<'a>>,
     /// True from Flux 2.9 on.
     pub(super) strict_substitution: bool,
     /// Names of variables that come from outside the tree.
@@ -45,10 +45,21 @@ struct Pending {
     build: Arc<Build>,
 }
 
+/// What names a ConfigMap or Secret: kind, namespace, name.
+type SourceKey = (SmolStr, SmolStr, SmolStr);
+
 /// A cluster being built.
 struct State {
     done: Vec<Kustomization>,
     pending: Vec<Pending>,
+    /// All Kustomizations found, done or pending.
+    found: HashSet<NamespacedName>,
+    /// Names that a second parent makes too: that parent, and the place.
+    repeated: Vec<(NamespacedName, usize, Place)>,
+    /// ConfigMaps and Secrets built so far: the indices of Kustomization and object.
+    variables: HashMap<SourceKey, (usize, usize)>,
+    /// Those that are waited for in vain.
+    absent: HashSet<SourceKey>,
     cluster: Cluster,
 }
 
@@ -58,6 +69,10 @@ impl Reconciler<'_> {
         let mut state = State {
             done: Vec::new(),
             pending: Vec::new(),
+            found: HashSet::new(),
+            repeated: Vec::new(),
+            variables: HashMap::new(),
+            absent: HashSet::new(),
             cluster: Cluster {
                 path: entry.path.clone(),
                 role,
@@ -65,15 +80,14 @@ impl Reconciler<'_> {
                 kustomizations: Vec::new(),
                 gaps: Vec::new(),
                 repeated: Vec::new(),
-                names: Default::default(),
+                names: HashMap::new(),
             },
         };
         let root = self.root(&state.cluster.entry);
+        state.found.insert(root.kustomization.name.clone());
         state.pending.push(root);
-        while !state.pending.is_empty() {
-            if !self.advance(&mut state, false) {
-                self.advance(&mut state, true);
-            }
+        while let Some(missing) = self.advance(&mut state) {
+            state.absent.insert(missing);
         }
         let mut cluster = state.cluster;
         cluster.kustomizations = state.done;
@@ -83,70 +97,64 @@ impl Reconciler<'_> {
             .enumerate()
             .map(|(index, kustomization)| (kustomization.name.clone(), index))
             .collect();
+        cluster.repeated = state
+            .repeated
+            .into_iter()
+            .filter_map(|(name, parent, place)| Some((*cluster.names.get(&name)?, parent, place)))
+            .collect();
         self.note_generators(&mut cluster);
         cluster
     }
 
-    /// Finishes every pending Kustomization whose variables are known; with `give_up`
-    /// the first one in any case. False if there was none.
-    fn advance(&self, state: &mut State, give_up: bool) -> bool {
-        let pending = std::mem::take(&mut state.pending);
-        let mut progress = false;
-        for item in pending {
-            let force = give_up && !progress;
-            match self.variables(&item.kustomization, &state.done, &item.build, force) {
-                None => state.pending.push(item),
-                Some(variables) => {
-                    progress = true;
-                    self.finish(state, item, variables);
+    /// Finishes pending Kustomizations until none is left (`None`), or until each waits for
+    /// a source of variables that nothing has built: then the first of these.
+    fn advance(&self, state: &mut State) -> Option<SourceKey> {
+        loop {
+            let mut waits_for = None;
+            let mut progress = false;
+            for item in std::mem::take(&mut state.pending) {
+                match self.variables(state, &item) {
+                    Ok(variables) => {
+                        progress = true;
+                        self.finish(state, item, variables);
+                    }
+                    Err(missing) => {
+                        waits_for.get_or_insert(missing);
+                        state.pending.push(item);
+                    }
                 }
             }
+            if !progress {
+                return waits_for;
+            }
         }
-        progress
     }
 
-    /// The variables of a Kustomization from what is built so far; `None` if a source is still to come.
-    fn variables(
-        &self,
-        kustomization: &Kustomization,
-        done: &[Kustomization],
-        own: &Build,
-        give_up: bool,
-    ) -> Option<Variables> {
+    /// The variables of a Kustomization from what is built so far; the source that is still to come, if one is.
+    fn variables(&self, state: &State, item: &Pending) -> Result<Variables, SourceKey> {
+        let kustomization = &item.kustomization;
         let namespace = &kustomization.name.namespace;
-        let own_unknowns = Unknowns::default();
-        let is_it = |object: &Object, entry: &SubstituteFrom| {
-            object.node.str_at(&["kind"]) == Some(&entry.kind)
-                && object.node.str_at(&["apiVersion"]) == Some("v1")
-                && object.node.str_at(&["metadata", "name"]) == Some(&entry.name)
-                && object
-                    .node
-                    .str_at(&["metadata", "namespace"])
-                    .unwrap_or("default")
-                    == namespace
-        };
-        gather(
-            &kustomization.spec,
-            &kustomization.unknowns,
-            &|entry| {
-                done.iter()
-                    .filter(|other| !other.spec.remote_cluster)
-                    .find_map(|other| {
-                        let object = other
-                            .build
-                            .objects
-                            .iter()
-                            .find(|object| is_it(object, entry))?;
-                        Some((object, &other.unknowns))
-                    })
-                    .or_else(|| {
-                        let object = own.objects.iter().find(|object| is_it(object, entry))?;
-                        Some((object, &own_unknowns))
-                    })
-            },
-            give_up,
-        )
-        .ok()
+        let key =
+            |entry: &SubstituteFrom| (entry.kind.clone(), namespace.clone(), entry.name.clone());
+        let nothing_unknown = Unknowns::default();
+        gather(&kustomization.spec, &kustomization.unknowns, &|entry| {
+            let key = key(entry);
+            if let Some((owner, object)) = state.variables.get(&key) {
+                let owner = &state.done[*owner];
+                return Source::Found(&owner.build.objects[*object], &owner.unknowns);
+            }
+            let own = item
+                .build
+                .objects
+                .iter()
+                .find(|object| source_key(&object.node).as_ref() == Some(&key));
+            match own {
+                Some(object) => Source::Found(object, &nothing_unknown),
+                None if state.absent.contains(&key) => Source::Absent,
+                None => Source::NotYet,
+            }
+        })
+        .map_err(key)
     }
 
     /// Substitutes, registers the Kustomization, and finds its children.
@@ -177,6 +185,11 @@ impl Reconciler<'_> {
         if remote {
             return;
         }
+        for (at, object) in build.objects.iter().enumerate() {
+            if let Some(key) = source_key(&object.node) {
+                state.variables.entry(key).or_insert((index, at));
+            }
+        }
         for object in &build.objects {
             if !is_flux_kustomization(&object.node) {
                 continue;
@@ -185,22 +198,8 @@ impl Reconciler<'_> {
             if name == parent_name {
                 continue;
             }
-            let known = state
-                .done
-                .iter()
-                .position(|other| other.name == name)
-                .or_else(|| {
-                    state
-                        .pending
-                        .iter()
-                        .position(|other| other.kustomization.name == name)
-                        .map(|at| at + state.done.len())
-                });
-            if let Some(known) = known {
-                state
-                    .cluster
-                    .repeated
-                    .push((known, index, object.name_place()));
+            if !state.found.insert(name.clone()) {
+                state.repeated.push((name, index, object.name_place()));
                 continue;
             }
             let child = self.child(&state.cluster.entry, object, name, index, &unknowns);
@@ -243,7 +242,37 @@ impl Reconciler<'_> {
         let (Some(path), Some(source)) = (&spec.path, &spec.source) else {
             return Location::Unknown;
         };
-        locate(self.tree, &self.artifact_root(entry, source), path)
+        let root = self.artifact_root(entry, source);
+        let ArtifactRoot::Folder(folder) = &root else {
+            return locate(self.tree, &root, path);
+        };
+        let tree = self
+            .engine(entry, Some(source), folder)
+            .map_or(self.tree, Kustomize::tree);
+        match locate(tree, &root, path) {
+            Location::Missing(_) if self.sources.is_mixed(source) => Location::Unknown,
+            location => location,
+        }
+    }
+
+    /// The engine for the artifact of a source (without one: of the entry point's) that has that root.
+    fn engine(
+        &self,
+        entry: &EntryPoint,
+        source: Option<&SourceReference>,
+        root: &str,
+    ) -> Option<&Kustomize<'_>> {
+        let told = entry.told.as_ref();
+        let synced = told.and_then(|told| told.source.as_ref());
+        let ignore = match source {
+            Some(source) if Some(source) != synced => self.sources.ignore(source),
+            _ => told
+                .and_then(|told| told.ignore.as_deref())
+                .unwrap_or_default(),
+        };
+        self.engines
+            .get(&(root.to_owned(), ignore.to_owned()))
+            .or_else(|| self.engines.get(&(root.to_owned(), String::new())))
     }
 
     fn artifact_root(&self, entry: &EntryPoint, source: &SourceReference) -> ArtifactRoot {
@@ -273,15 +302,15 @@ impl Reconciler<'_> {
             return Build::default();
         };
         let options = build_options(node, spec);
-        let root = spec
+        let found = spec
             .source
             .as_ref()
             .map(|source| self.artifact_root(entry, source));
-        let root = match &root {
+        let root = match &found {
             Some(ArtifactRoot::Folder(root)) => root.as_str(),
             _ => entry.root.as_str(),
         };
-        let Some(engine) = self.engines.get(root).or_else(|| self.engines.get("")) else {
+        let Some(engine) = self.engine(entry, spec.source.as_ref(), root) else {
             return Build::default();
         };
         let below = directory
@@ -320,14 +349,14 @@ impl Reconciler<'_> {
             }
         };
         if let Some(patches) = entry.told.as_ref().and_then(|told| told.patches.as_ref())
-            && let Some(engine) = self.engines.get("")
+            && let Some(engine) = self.engines.get(&(String::new(), String::new()))
         {
             node = engine.patch_object(&node, patches);
         }
-        let location = if entry.told.as_ref().is_some_and(|told| told.missing) {
-            Location::Missing(entry.path.clone())
-        } else {
+        let location = if self.tree.is_directory(&entry.path) {
             Location::Directory(entry.path.clone())
+        } else {
+            Location::Missing(entry.path.clone())
         };
         let mut implied = entry
             .told
@@ -416,6 +445,21 @@ impl Reconciler<'_> {
         }
         cluster.gaps.extend(gaps);
     }
+}
+
+/// The key of a ConfigMap or Secret; `None` for any other object.
+fn source_key(node: &Node) -> Option<SourceKey> {
+    let kind = node
+        .str_at(&["kind"])
+        .filter(|kind| matches!(*kind, "ConfigMap" | "Secret"))?;
+    let field = |key: &str| node.str_at(&["metadata", key]);
+    (node.str_at(&["apiVersion"]) == Some("v1")).then(|| {
+        (
+            kind.into(),
+            field("namespace").unwrap_or("default").into(),
+            field("name").unwrap_or_default().into(),
+        )
+    })
 }
 
 /// What a Kustomization's spec adds to the build of its path.

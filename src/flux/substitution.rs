@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::cluster::Kustomization;
 use super::unknown::Unknowns;
 use super::variables::Variables;
-use crate::kustomize::{Gap, GapEffect};
+use crate::kustomize::{Gap, GapEffect, duplicates};
 use crate::substitute::{Fault, Lookup, Retyped, VariableUse, substitute_object};
+use crate::yaml::Node;
 
 /// What substitution did in a Kustomization.
 #[derive(Clone, Debug, Default)]
@@ -78,10 +79,43 @@ pub(super) fn run(
                 .extend(done.retyped.into_iter().map(|found| (index, found)));
             object.node = done.node;
         }
+        if build.problems.is_empty() {
+            build.problems = duplicates(&build.objects);
+        }
         kustomization.build = Arc::new(build);
         kustomization.unknowns = unknowns;
     }
     kustomization.substitution = result;
+    add_common_metadata(kustomization);
+}
+
+/// Sets `spec.commonMetadata` on every object, after all else (upstream: kustomize-controller
+/// `kustomization_controller.go`, `ssautil.SetCommonMetadata`).
+fn add_common_metadata(kustomization: &mut Kustomization) {
+    let Some(common) = kustomization.node.at(&["spec", "commonMetadata"]) else {
+        return;
+    };
+    let mut build = (*kustomization.build).clone();
+    for field in ["labels", "annotations"] {
+        for pair in common.get(field).map(Node::pairs).unwrap_or_default() {
+            let Some(key) = pair.key.as_str() else {
+                continue;
+            };
+            for object in &mut build.objects {
+                let Some(metadata) = object.node.get_mut("metadata") else {
+                    continue;
+                };
+                if metadata.get(field).and_then(Node::as_mapping).is_none() {
+                    let place = common.place;
+                    metadata.set(field, place, Node::mapping(place, Vec::new()));
+                }
+                if let Some(map) = metadata.get_mut(field) {
+                    map.set(key, pair.key.place, pair.value.clone());
+                }
+            }
+        }
+    }
+    kustomization.build = Arc::new(build);
 }
 
 /// True for the fields that name an object.

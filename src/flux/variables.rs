@@ -73,31 +73,36 @@ impl Variables {
     }
 }
 
-/// Finds the ConfigMap or Secret that an entry names, with the marks of its unknown values.
-pub(super) type FindSource<'a> = dyn Fn(&SubstituteFrom) -> Option<(&'a Object, &'a Unknowns)> + 'a;
+/// What is known of a ConfigMap or Secret that an entry names.
+pub(super) enum Source<'a> {
+    /// The object, with the marks of its unknown values.
+    Found(&'a Object, &'a Unknowns),
+    /// Nothing in the cluster builds it.
+    Absent,
+    /// It may still be built.
+    NotYet,
+}
 
 /// Gathers the variables (upstream: fluxcd/pkg `kustomize_varsub.go`): sources in
 /// order, a later one wins, then `substitute`, which wins over all.
 ///
-/// `Err` gives the index of the first source that `find` does not have; with
-/// `give_up` such sources count as unknown instead.
-pub(super) fn gather<'a>(
-    spec: &Spec,
+/// `Err` gives the first source that may still be built.
+pub(super) fn gather<'s, 'a>(
+    spec: &'s Spec,
     unknowns: &Unknowns,
-    find: &FindSource<'a>,
-    give_up: bool,
-) -> Result<Variables, usize> {
+    find: &dyn Fn(&SubstituteFrom) -> Source<'a>,
+) -> Result<Variables, &'s SubstituteFrom> {
     let mut variables = Variables::default();
-    for (index, entry) in spec.substitute_from.iter().enumerate() {
+    for entry in &spec.substitute_from {
         let what = || format!("{} {}", entry.kind, entry.name);
         if entry.unknown {
             variables.add_unknown_source(entry.place, what());
             continue;
         }
         match find(entry) {
-            Some((object, marks)) => add_source(&mut variables, entry, object, marks),
-            None if give_up => variables.add_unknown_source(entry.place, what()),
-            None => return Err(index),
+            Source::Found(object, marks) => add_source(&mut variables, entry, object, marks),
+            Source::Absent => variables.add_unknown_source(entry.place, what()),
+            Source::NotYet => return Err(entry),
         }
     }
     if let Some(substitute) = &spec.substitute {

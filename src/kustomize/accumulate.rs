@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::document;
 use super::file::{self, KustomizationFile, Reading, Strictness};
-use super::generators::{self, GeneratorKind};
+use super::generate;
 use super::identity::{self, Ids};
 use super::level::{Level, Scope};
 use super::location::{self, Location, Wanted, locate};
@@ -17,8 +17,11 @@ use crate::source::{FileId, Place};
 use crate::tree::Child;
 use crate::yaml::{Entry, Node};
 
+/// What entering a directory costs of a build's budget, in objects.
+pub(super) const DIRECTORY_COST: usize = 200;
+
 /// Directories nested deeper than this are not entered.
-const MAX_DEPTH: usize = 200;
+const MAX_DEPTH: usize = 100;
 
 /// Builds what a kustomization file says into `level`: empty for a Kustomization, the parent's for a Component.
 pub(super) fn accumulate(scope: &Scope<'_>, file: &KustomizationFile, level: &mut Level) {
@@ -28,7 +31,7 @@ pub(super) fn accumulate(scope: &Scope<'_>, file: &KustomizationFile, level: &mu
         resource(scope, level, &mut ids, entry);
     }
     plugins::configurations(scope, level, file);
-    generate(scope, level, file);
+    generate::generate(scope, level, file);
     for entry in file.items("components") {
         component(scope, level, entry);
     }
@@ -78,7 +81,7 @@ fn resource_file(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &No
 }
 
 /// The entries that lead to what an entry brings.
-fn route(scope: &Scope<'_>, entry: &Node) -> Vec<Place> {
+pub(super) fn route(scope: &Scope<'_>, entry: &Node) -> Vec<Place> {
     let mut route = scope.route.to_vec();
     route.push(entry.place);
     route
@@ -114,7 +117,7 @@ fn base(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &Node, direc
 
 /// True if the build may take over that many more objects.
 fn spend(scope: &Scope<'_>, level: &mut Level, entry: &Node, objects: usize) -> bool {
-    match scope.budget.get().checked_sub(objects + 1) {
+    match scope.budget.get().checked_sub(objects + DIRECTORY_COST) {
         Some(left) => {
             scope.budget.set(left);
             true
@@ -253,6 +256,7 @@ fn component(scope: &Scope<'_>, level: &mut Level, entry: &Node) {
         ..*scope
     };
     accumulate(&inner, &file, level);
+    level.drop_duplicates();
 }
 
 /// The kustomization file of a directory that an entry leads to.
@@ -356,129 +360,6 @@ fn no_kustomization_file(scope: &Scope<'_>, entry: &Node, directory: &str) -> Pr
     }
 }
 
-fn generate(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
-    let options = file.field("generatorOptions");
-    for (field, kind) in [
-        ("configMapGenerator", GeneratorKind::ConfigMap),
-        ("secretGenerator", GeneratorKind::Secret),
-    ] {
-        for entry in file.items(field) {
-            generate_one(scope, level, kind, entry, options);
-        }
-    }
-    plugins::generators(scope, level, file);
-}
-
-fn generate_one(
-    scope: &Scope<'_>,
-    level: &mut Level,
-    kind: GeneratorKind,
-    entry: &Node,
-    options: Option<&Node>,
-) {
-    let uncertain = level.is_uncertain();
-    let entry = without_unknown_inputs(scope, level, entry, options);
-    let mut read_files = Vec::new();
-    let mut read = |path: &Node| match locate(scope.tree, scope.directory, path, Wanted::File)? {
-        Location::File(file) => {
-            read_files.push(file);
-            Ok(file)
-        }
-        _ => Err(transform::refusal(
-            path.place,
-            format!("`{}` cannot be read", path.as_str().unwrap_or_default()),
-        )),
-    };
-    let before = level.objects.len();
-    let made = generators::generate(
-        kind,
-        &entry,
-        options,
-        &mut read,
-        scope.files,
-        &mut level.objects,
-        &mut level.gaps,
-        &mut level.encrypted_inputs,
-    );
-    level.files.extend(read_files);
-    for object in level.objects.iter_mut().skip(before) {
-        object.route = route(scope, &entry);
-    }
-    if let Err(problems) = made {
-        let merges = matches!(entry.str_at(&["behavior"]), Some("merge" | "replace"));
-        for problem in problems {
-            if uncertain && merges && problem.kind == ProblemKind::Other {
-                level.gap(
-                    entry.place,
-                    GapEffect::Content,
-                    "a generator that merges into what is unknown",
-                );
-            } else {
-                level.problems.push(problem);
-            }
-        }
-    }
-}
-
-/// The generator without inputs that are not in the tree; they are noted as gaps.
-fn without_unknown_inputs(
-    scope: &Scope<'_>,
-    level: &mut Level,
-    entry: &Node,
-    options: Option<&Node>,
-) -> Node {
-    let hashless = [entry.get("options"), options]
-        .into_iter()
-        .flatten()
-        .any(|options| {
-            options
-                .get("disableNameSuffixHash")
-                .and_then(Node::as_bool)
-                .unwrap_or(false)
-        });
-    let effect = if hashless {
-        GapEffect::Content
-    } else {
-        GapEffect::Identities
-    };
-    let mut entry = entry.clone();
-    for field in ["files", "envs", "env"] {
-        let Some(list) = entry.get(field) else {
-            continue;
-        };
-        let items = match list.as_sequence() {
-            Some(items) => items.to_vec(),
-            None => vec![list.clone()],
-        };
-        let is_known = |item: &Node| {
-            let text = item.as_str().unwrap_or_default();
-            let path = match (field, text.split_once('=')) {
-                ("files", Some((_, path))) => Node::string(item.place, path),
-                _ => item.clone(),
-            };
-            !matches!(
-                locate(scope.tree, scope.directory, &path, Wanted::File),
-                Ok(Location::Remote | Location::Submodule(_))
-            )
-        };
-        let (known, unknown): (Vec<Node>, Vec<Node>) = items.into_iter().partition(is_known);
-        if unknown.is_empty() {
-            continue;
-        }
-        for item in &unknown {
-            let text = item.as_str().unwrap_or_default();
-            level.gap(item.place, effect, format!("remote input {text}"));
-        }
-        let place = list.place;
-        if list.as_sequence().is_some() {
-            entry.set(field, place, Node::sequence(place, known));
-        } else {
-            entry.remove(field);
-        }
-    }
-    entry
-}
-
 /// The transformers, in kustomize's order.
 fn transform(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
     patch::apply(
@@ -526,9 +407,6 @@ fn transform(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
     }
     replace(scope, level, file);
     plugins::transformers(scope, level, file);
-    if std::mem::take(&mut level.renamed_by_patch) {
-        level.drop_duplicates();
-    }
 }
 
 /// Runs a transformer; where objects may be missing, that it fails tells nothing.
@@ -571,8 +449,8 @@ fn replace(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
             _ => Ok(Node::sequence(path.place, Vec::new())),
         }
     };
-    let replaced: Result<(), Problem> = load(field).map(|_| ()).or(Ok(()));
-    level.gap(field.place, GapEffect::Content, "replacements");
+    let replaced =
+        transform::replacements::apply(&mut level.objects, field, &mut load, &mut level.gaps);
     level.files.extend(read_files);
     for entry in field.items() {
         if let Some(path) = entry.get("path")
@@ -595,7 +473,6 @@ fn replace(scope: &Scope<'_>, level: &mut Level, file: &KustomizationFile) {
             level.problems.push(problem);
         }
     }
-    level.drop_duplicates();
 }
 
 impl Level {

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use super::printed::refolded;
 use super::{Problem, ProblemKind};
 use crate::source::{FileId, Place, Span};
 use crate::tree::Files;
@@ -185,9 +186,33 @@ fn list_items(node: &Node) -> Option<Result<Vec<Node>, Problem>> {
     })
 }
 
-/// A copy with merge keys resolved and dates as the strings that they become; what has no JSON form is a problem.
+/// A copy with merge keys resolved and texts as the strings that they become; what has no JSON form is a problem.
 fn prepare(node: &Node, problems: &mut Vec<Problem>) -> Node {
-    changed(node, problems).unwrap_or_else(|| node.clone())
+    let mut prepared = changed(node, problems).unwrap_or_else(|| node.clone());
+    // Annotations become strings as they are written: a date in them stays what it is.
+    let dates: Vec<(String, Node)> = node
+        .at(&["metadata", "annotations"])
+        .map(Node::pairs)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|entry| {
+            let scalar = entry.value.as_scalar()?;
+            date_as_string(scalar)?;
+            let text = Node::string(entry.value.place, scalar.text.clone());
+            Some((entry.key.as_str()?.to_owned(), text))
+        })
+        .collect();
+    if let Some(annotations) = prepared
+        .get_mut("metadata")
+        .filter(|_| !dates.is_empty())
+        .and_then(|metadata| metadata.get_mut("annotations"))
+    {
+        for (key, text) in dates {
+            let place = text.place;
+            annotations.set(&key, place, text);
+        }
+    }
+    prepared
 }
 
 /// The node as prepared, if that differs from what is written.
@@ -203,8 +228,12 @@ fn changed(node: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
                     format!("`{}` is a number that JSON does not have", scalar.text),
                 ));
             }
-            let date = date_as_string(scalar)?;
-            Some(Node::string(node.place, date))
+            let text = match scalar.style {
+                Style::Plain => date_as_string(scalar)?,
+                Style::Folded => refolded(&scalar.text)?,
+                _ => return None,
+            };
+            Some(Node::string(node.place, text))
         }
         Value::Sequence(items) => {
             let changes: Vec<_> = items.iter().map(|item| changed(item, problems)).collect();

@@ -117,7 +117,10 @@ impl KustomizationFile {
             fields: Node::mapping(root.place, entries),
         };
         kustomization.renew_fields();
-        if strictness == Strictness::Strict && kustomization.is_empty() {
+        if strictness == Strictness::Strict
+            && reading.problems.is_empty()
+            && kustomization.is_empty()
+        {
             reading.problems.push(Problem {
                 help: Some("write `resources: []` if nothing is meant to be built".to_owned()),
                 ..other(place, "the kustomization file is empty".to_owned())

@@ -6,8 +6,10 @@ use std::collections::HashMap;
 
 use super::file::KustomizationFile;
 use super::level::Level;
+use super::printed::fill_empty_values;
 use super::{GapEffect, Object, ObjectId, Problem, ProblemKind, accumulate, identity};
-use crate::yaml::{Node, Value};
+use crate::tree::Files;
+use crate::yaml::{Entry, Node, Typed, Value};
 
 /// Kinds that come first, in this order.
 const ORDER_FIRST: [&str; 22] = [
@@ -42,7 +44,7 @@ const ORDER_LAST: [&str; 2] = [
 ];
 
 /// Does what kustomize does last.
-pub(super) fn finish(level: &mut Level, file: &KustomizationFile) {
+pub(super) fn finish(level: &mut Level, file: &KustomizationFile, files: &Files) {
     accumulate::fix_names(level);
     for object in &level.objects {
         let id = object.id();
@@ -54,7 +56,10 @@ pub(super) fn finish(level: &mut Level, file: &KustomizationFile) {
         }
     }
     level.objects.retain(|object| !is_local(object));
-    level.problems.extend(identity::duplicates(&level.objects));
+    for object in &mut level.objects {
+        annotations_as_text(&mut object.node);
+        fill_empty_values(&mut object.node, files);
+    }
     sort(level, file);
     if let Some(metadata) = file
         .field("buildMetadata")
@@ -79,6 +84,40 @@ fn refusal(object: &Object, message: &str) -> Problem {
         message: message.to_owned(),
         related: Vec::new(),
         help: None,
+    }
+}
+
+/// kustomize writes all annotations as strings, and none if there is none.
+fn annotations_as_text(node: &mut Node) {
+    let Some(annotations) = node.at(&["metadata", "annotations"]) else {
+        return;
+    };
+    let pairs = annotations.pairs();
+    let is_text = |node: &Node| {
+        node.as_scalar()
+            .is_some_and(|scalar| scalar.typed() == Typed::String)
+    };
+    if !pairs.is_empty() && pairs.iter().all(|entry| is_text(&entry.value)) {
+        return;
+    }
+    let place = annotations.place;
+    let entries: Vec<Entry> = pairs
+        .into_iter()
+        .map(|entry| {
+            let text = entry.value.as_scalar().map(|scalar| scalar.text.clone());
+            Entry {
+                key: entry.key.clone(),
+                value: Node::string(entry.value.place, text.unwrap_or_default()),
+            }
+        })
+        .collect();
+    let Some(metadata) = node.get_mut("metadata") else {
+        return;
+    };
+    if entries.is_empty() {
+        metadata.remove("annotations");
+    } else {
+        metadata.set("annotations", place, Node::mapping(place, entries));
     }
 }
 
@@ -146,6 +185,8 @@ fn sort(level: &mut Level, file: &KustomizationFile) {
     for (rank, kind) in (1..).zip(&last) {
         ranks.insert(kind, rank);
     }
+    // kustomize finds two of one identity only while it sorts.
+    level.problems.extend(identity::duplicates(&level.objects));
     level.objects.sort_by_cached_key(|object| {
         let id = object.id();
         let rank = ranks.get(id.kind.as_str()).copied().unwrap_or(0);

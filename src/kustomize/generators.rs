@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use smol_str::SmolStr;
 
 use super::scope::{all_ids, same_identity};
-use super::transform::{refusal, written, written_bool, written_text};
+use super::transform::{as_text, refusal, written, written_bool, written_text};
 use super::{EncryptedInput, Gap, Object, Problem, ProblemKind};
 use crate::source::{FileId, Place};
 use crate::tree::Files;
@@ -302,7 +302,17 @@ fn take_over(object: &mut Object, old: &Object, behavior: Behavior) {
     }
     if behavior == Behavior::Merge {
         for field in ["data", "binaryData"] {
-            let merged = merged_strings(&old.node, &object.node, &[field]);
+            let mut merged = merged_strings(&old.node, &object.node, &[field]);
+            if let Some(data) = old.node.get(field) {
+                // In data, unlike in metadata, null is the empty string.
+                for pair in data.pairs().into_iter().filter(|pair| pair.value.is_null()) {
+                    let found = merged.get_mut(&key_text(&pair.key));
+                    if let Some(found) = found.filter(|found| found.value.place == pair.value.place)
+                    {
+                        found.value = Node::string(pair.value.place, "");
+                    }
+                }
+            }
             object.node.remove(field);
             if !merged.is_empty() {
                 object
@@ -319,13 +329,17 @@ fn take_over(object: &mut Object, old: &Object, behavior: Behavior) {
     object.suffixes.clone_from(&old.suffixes);
 }
 
-/// The pairs of both maps, those of `new` winning.
+/// The pairs of both maps, those of `new` winning; every value becomes the string that is written.
 fn merged_strings(old: &Node, new: &Node, path: &[&str]) -> BTreeMap<SmolStr, Entry> {
     [old, new]
         .into_iter()
         .filter_map(|node| node.at(path))
         .flat_map(Node::pairs)
-        .map(|pair| (key_text(&pair.key), pair.clone()))
+        .map(|pair| {
+            let value = as_text(&pair.value);
+            let key = pair.key.clone();
+            (key_text(&pair.key), Entry { key, value })
+        })
         .collect()
 }
 

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use smol_str::SmolStr;
 
 use super::scope::effective_namespace;
+use crate::source::Place;
+
 use super::{Object, ObjectId, Problem, ProblemKind};
 
 /// An identity that is equal for objects that kustomize takes for one.
@@ -74,7 +76,7 @@ pub(super) fn duplicate(first: &Object, second: &Object) -> Problem {
             ],
         ),
         _ => (
-            second.name_place(),
+            identity_place(second),
             vec![(first.name_place(), format!("{id} is already here"))],
         ),
     };
@@ -85,6 +87,16 @@ pub(super) fn duplicate(first: &Object, second: &Object) -> Problem {
         related,
         help: None,
     }
+}
+
+/// Where an object's identity is decided: what changed its namespace, if that is what made it another; else its name.
+fn identity_place(object: &Object) -> Place {
+    let moved = object.original_id().namespace != object.id().namespace;
+    object
+        .node
+        .at(&["metadata", "namespace"])
+        .filter(|_| moved)
+        .map_or_else(|| object.name_place(), |namespace| namespace.place)
 }
 
 /// The problem of each object that is the same as an earlier one; only the earlier one stays.

@@ -24,8 +24,6 @@ pub(super) struct Level {
     pub(super) encrypted_inputs: Vec<EncryptedInput>,
     /// From `configurations`; they act at the root.
     pub(super) name_references: Vec<NameReference>,
-    /// True if a JSON patch may have changed an identity.
-    pub(super) renamed_by_patch: bool,
     /// True if a cycle was met, so that the result depends on where the build started.
     pub(super) cyclic: bool,
 }

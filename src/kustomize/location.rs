@@ -132,6 +132,16 @@ fn not_found(
             None,
         );
     }
+    if tree.is_left_out(path) {
+        return problem(
+            entry,
+            format!("`{text}` is in the repository, and not in what Flux packs of it"),
+            Some(
+                "bring it back in `.sourceignore` (`!` and its path), or in the source's `spec.ignore`: without a pattern there, images, archives and CI files are left out"
+                    .to_owned(),
+            ),
+        );
+    }
     let help = if text.contains(['*', '?', '[']) {
         Some("kustomize knows no patterns here: list each file".to_owned())
     } else {

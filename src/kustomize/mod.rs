@@ -11,6 +11,7 @@ pub mod fieldspec;
 mod file;
 mod finish;
 mod flux;
+mod generate;
 pub mod generators;
 pub mod hash;
 mod identity;
@@ -20,6 +21,7 @@ mod nearby;
 mod object;
 mod patch;
 mod plugins;
+mod printed;
 pub mod references;
 pub mod scope;
 pub mod transform;
@@ -40,8 +42,9 @@ use crate::source::{FileId, Place};
 use crate::tree::{Files, Tree};
 use crate::yaml::Node;
 
-/// A build takes over at most this many objects from bases and components, counted once for each time.
-const MAX_OBJECTS_TAKEN: usize = 3_000_000;
+/// A build takes over at most this many objects from bases and components, counted once for each time;
+/// entering a directory counts as [`accumulate::DIRECTORY_COST`] objects.
+const MAX_OBJECTS_TAKEN: usize = 10_000_000;
 
 /// Builds directories of one tree. What a base yields is kept for all who use it.
 pub struct Kustomize<'a> {
@@ -58,6 +61,11 @@ impl<'a> Kustomize<'a> {
             tree,
             bases: Mutex::default(),
         }
+    }
+
+    /// The tree whose directories it builds.
+    pub fn tree(&self) -> &'a Tree {
+        self.tree
     }
 
     fn cached(&self, directory: &str) -> Option<Arc<Level>> {
@@ -120,7 +128,7 @@ impl<'a> Kustomize<'a> {
                 budget: &budget,
             };
             accumulate::accumulate(&scope, &root, &mut level);
-            finish::finish(&mut level, &root);
+            finish::finish(&mut level, &root, self.files);
             let doubtful = |file: &FileId| !self.files.yaml(*file).duplicate_keys.is_empty();
             if level.files.iter().any(doubtful) {
                 let problems = finish::duplicate_keys(&level.objects);
@@ -192,6 +200,17 @@ impl<'a> Kustomize<'a> {
         flux::insert(self.tree, directory, options, &mut root, level);
         Some(root)
     }
+}
+
+/// The problem of each object that has the identity of an earlier one, where names have changed
+/// after the build: by substitution (upstream: kustomize-controller, `ResMap.Replace`).
+pub fn duplicates(objects: &[Object]) -> Vec<Problem> {
+    identity::duplicates(objects)
+}
+
+/// The fields that a kustomization file may have at its top level.
+pub fn top_level_fields() -> impl Iterator<Item = &'static str> {
+    fields::KUSTOMIZATION.iter().map(|(name, _)| *name)
 }
 
 fn missing_root(tree: &Tree, directory: &str, place: Place) -> Problem {

@@ -1,6 +1,6 @@
 //! `build-fails`: a build fails, for any reason that has no rule of its own.
 
-use super::{Group, Rule, problems};
+use super::{Group, Rule, not_a_manifest, problems};
 use crate::finding::Finding;
 use crate::kustomize::ProblemKind;
 use crate::repo::Repo;
@@ -16,5 +16,14 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(repo: &Repo) -> Vec<Finding> {
-    problems::findings(repo, RULE.name, &|kind| kind == ProblemKind::Other)
+    problems::findings(
+        repo,
+        RULE.name,
+        &|problem, kustomization| match problem.kind {
+            ProblemKind::Other => true,
+            // One that Flux swept in by itself is `not-a-manifest`.
+            ProblemKind::NotAManifest => !not_a_manifest::is_swept_in(repo, problem, kustomization),
+            _ => false,
+        },
+    )
 }

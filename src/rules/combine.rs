@@ -64,10 +64,11 @@ fn join_clusters(found: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// Of two rules that say one fault at one place, the one that says it better.
-const SAID_BETTER: [(&str, &str); 7] = [
+const SAID_BETTER: [(&str, &str); 8] = [
     ("manifest-not-listed", "prune-on-unlist"),
     ("undefined-variable", "substitution-in-script"),
     ("object-owned-twice", "overlapping-paths"),
+    ("plaintext-secret", "private-key-committed"),
     ("build-fails", "invalid-yaml"),
     ("build-fails", "duplicate-object"),
     ("build-fails", "resource-not-found"),

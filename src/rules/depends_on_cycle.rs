@@ -115,7 +115,10 @@ fn report(
         .position(|edge| reasons[edge.payload].text.contains("dependsOn"))
         .unwrap_or_default();
     let message = if direct && edges.len() == 1 {
-        format!("`{}` dependsOn itself and is never reconciled", names[0])
+        format!(
+            "`{}` dependsOn itself: it is never reconciled, and a new commit triggers no Kustomization of its source",
+            names[0]
+        )
     } else if direct {
         format!(
             "dependsOn cycle {}: none of these is ever reconciled, and a new commit triggers no Kustomization of their source",

@@ -61,6 +61,26 @@ fn report(cluster: &Cluster, kustomization: &Kustomization, dependency: &Depende
         ),
     )
     .cluster(&cluster.path);
+    if let Some(other) = cluster
+        .kustomizations
+        .iter()
+        .find(|other| other.name.name == target.name)
+    {
+        return finding
+            .help(format!(
+                "{} `namespace: {}`",
+                if dependency.namespace_written {
+                    "write"
+                } else {
+                    "add"
+                },
+                other.name.namespace
+            ))
+            .related(
+                other.place,
+                format!("`{}` is in another namespace", other.name),
+            );
+    }
     if let Some((_, release)) = cluster.objects().find(|(_, object)| {
         object.node.str_at(&["kind"]) == Some("HelmRelease")
             && object.node.str_at(&["metadata", "name"]) == Some(&target.name)
@@ -69,29 +89,19 @@ fn report(cluster: &Cluster, kustomization: &Kustomization, dependency: &Depende
             .help("a Kustomization can only dependOn Kustomizations: name the one that applies this HelmRelease, and let it wait")
             .related(release.name_place(), "a HelmRelease has that name");
     }
-    if let Some(other) = cluster
-        .kustomizations
-        .iter()
-        .find(|other| other.name.name == target.name)
-    {
-        return finding
-            .help(format!("add `namespace: {}`", other.name.namespace))
-            .related(
-                other.place,
-                format!("`{}` is in another namespace", other.name),
-            );
-    }
     let candidates = cluster
         .kustomizations
         .iter()
-        .filter(|other| other.name != kustomization.name)
+        .filter(|other| {
+            other.name != kustomization.name && other.name.namespace == target.namespace
+        })
         .map(|other| other.name.name.as_str());
     match near::nearest(&target.name, candidates) {
         Some(near) => {
             let place = cluster
                 .kustomizations
                 .iter()
-                .find(|other| other.name.name == near)
+                .find(|other| other.name.name == near && other.name.namespace == target.namespace)
                 .map(|other| other.place);
             let finding = finding.help(format!("write `name: {near}`"));
             match place {

@@ -37,7 +37,8 @@ fn check(repo: &Repo) -> Vec<Finding> {
             if !live && !is_object {
                 continue;
             }
-            let (severity, consequence) = if in_kustomization_file {
+            // A generator takes the file as text: whoever reads it takes the last.
+            let (severity, consequence) = if in_kustomization_file || !is_object {
                 (Severity::Warning, "the last one wins")
             } else {
                 (Severity::Error, "kustomize refuses the file")

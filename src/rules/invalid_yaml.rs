@@ -2,8 +2,10 @@
 
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
-use crate::flux::{is_template, is_yaml};
+use crate::flux::{Cluster, is_template, is_yaml};
+use crate::kustomize::ProblemKind;
 use crate::repo::Repo;
+use crate::source::FileId;
 
 pub(super) static RULE: Rule = Rule {
     name: "invalid-yaml",
@@ -18,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, file) in repo.head.tree.files() {
-        let live = repo.head.live.files.contains(&file);
+        let live = stops_a_build(repo, file);
         if !is_yaml(path) || !live && is_template(&repo.head.tree, path) {
             continue;
         }
@@ -43,7 +45,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
         finding.help = Some(if live {
             "mend the syntax here or on the line above; a build that reads this file fails as a whole".to_owned()
         } else {
-            "mend the syntax here or on the line above; no build reads this file now".to_owned()
+            "mend the syntax here or on the line above; no build needs it to be YAML now".to_owned()
         });
         if live {
             finding.clusters = repo
@@ -51,16 +53,32 @@ fn check(repo: &Repo) -> Vec<Finding> {
                 .flux
                 .clusters
                 .iter()
-                .filter(|cluster| {
-                    cluster
-                        .kustomizations
-                        .iter()
-                        .any(|kustomization| kustomization.build.files.contains(&file))
-                })
+                .filter(|cluster| cluster_is_stopped(cluster, file))
                 .map(|cluster| cluster.path.clone())
                 .collect();
         }
         findings.push(finding);
     }
     findings
+}
+
+/// True if some build fails because of the file. A generator takes any text, so its inputs need not be YAML.
+fn stops_a_build(repo: &Repo, file: FileId) -> bool {
+    repo.head.live.files.contains(&file)
+        && repo
+            .head
+            .flux
+            .clusters
+            .iter()
+            .any(|cluster| cluster_is_stopped(cluster, file))
+}
+
+fn cluster_is_stopped(cluster: &Cluster, file: FileId) -> bool {
+    cluster.kustomizations.iter().any(|kustomization| {
+        kustomization
+            .build
+            .problems
+            .iter()
+            .any(|problem| problem.kind == ProblemKind::InvalidYaml && problem.place.file == file)
+    })
 }

@@ -1,6 +1,6 @@
 //! `manifest-not-listed`: a manifest beside a live kustomization file that nothing references.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
@@ -8,7 +8,7 @@ use crate::flux::{is_template, is_yaml, join_name};
 use crate::kustomize::{KUSTOMIZATION_FILE_NAMES, kustomization_file};
 use crate::repo::Repo;
 use crate::source::{FileId, Place};
-use crate::tree::{Child, join};
+use crate::tree::{Child, join, split};
 use crate::yaml::{Node, Value};
 
 pub(super) static RULE: Rule = Rule {
@@ -26,24 +26,60 @@ fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (directory, file) in &repo.head.live.directories {
         let Some(kustomization) = file else { continue };
-        for (name, child) in repo.head.tree.children(directory) {
-            let Child::File(manifest) = child else {
-                continue;
-            };
-            let path = join_name(directory, name);
-            if !is_yaml(name)
-                || KUSTOMIZATION_FILE_NAMES.contains(&name)
-                || repo.head.live.files.contains(&manifest)
-                || referenced.contains(&path)
-                || is_template(&repo.head.tree, &path)
-                || !is_manifest(repo, manifest)
+        for (path, manifest) in beside(repo, directory, *kustomization) {
+            let name = split(&path).1;
+            if is_yaml(name)
+                && !KUSTOMIZATION_FILE_NAMES.contains(&name)
+                && !repo.head.live.files.contains(&manifest)
+                && !referenced.contains(&path)
+                && !is_template(&repo.head.tree, &path)
+                && is_manifest(repo, manifest)
             {
-                continue;
+                findings.push(report(repo, directory, *kustomization, &path, manifest));
             }
-            findings.push(report(repo, directory, *kustomization, name, manifest));
         }
     }
     findings
+}
+
+/// The files of a kustomization file's own directory, and those that lie as others do that it lists one
+/// by one from below: where it lists `a/ks.yaml` and `b/ks.yaml`, also `c/ks.yaml`.
+fn beside(repo: &Repo, directory: &str, kustomization: FileId) -> Vec<(String, FileId)> {
+    let tree = &repo.head.tree;
+    let own = tree
+        .children(directory)
+        .filter_map(|(name, child)| match child {
+            Child::File(file) => Some((join_name(directory, name), file)),
+            _ => None,
+        });
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let documents = &repo.files.yaml(kustomization).documents;
+    for entry in documents
+        .first()
+        .and_then(|document| document.root.get("resources"))
+        .map(Node::items)
+        .unwrap_or_default()
+    {
+        let text = entry.as_str().unwrap_or_default().trim_start_matches("./");
+        if text.contains('/') && !text.starts_with("..") && is_yaml(text) {
+            *counts.entry(split(text).1).or_default() += 1;
+        }
+    }
+    let below = tree.files_below(directory).filter(|(path, _)| {
+        let (mut at, name) = split(path);
+        if at == directory || counts.get(name).is_none_or(|count| *count < 2) {
+            return false;
+        }
+        while at != directory {
+            if kustomization_file(tree, at).is_some() {
+                return false;
+            }
+            at = split(at).0;
+        }
+        true
+    });
+    own.chain(below.map(|(path, file)| (path.to_owned(), file)))
+        .collect()
 }
 
 /// True if every document is a Kubernetes object that some cluster could want: a patch
@@ -71,16 +107,20 @@ fn report(
     repo: &Repo,
     directory: &str,
     kustomization: FileId,
-    name: &str,
+    path: &str,
     manifest: FileId,
 ) -> Finding {
+    let name = path
+        .strip_prefix(directory)
+        .unwrap_or(path)
+        .trim_start_matches('/');
     let comment = repo
         .files
         .yaml(kustomization)
         .comments
         .iter()
         .find(|comment| names_file(&comment.text, name));
-    let severity = if comment.is_some() {
+    let severity = if comment.is_some() || is_for_once(repo, path, manifest) {
         Severity::Info
     } else {
         Severity::Warning
@@ -89,13 +129,12 @@ fn report(
         RULE.name,
         severity,
         Place::file_start(manifest),
-        format!("`{name}` is in no build: the kustomization file beside it does not list it"),
+        format!("`{name}` is in no build: the kustomization file does not list it"),
     )
     .help(format!(
         "add `- {name}` to `resources` of {}, or delete the file",
         repo.files.path(kustomization)
     ));
-    let _ = directory;
     match comment {
         Some(comment) => finding.related(comment.place, "this comment names it"),
         None => {
@@ -109,6 +148,33 @@ fn report(
             finding.related(place, "the list")
         }
     }
+}
+
+/// True for what is applied by hand: by a word of its name, or because it holds nothing but Jobs.
+fn is_for_once(repo: &Repo, path: &str, manifest: FileId) -> bool {
+    const WORDS: [&str; 12] = [
+        "manual",
+        "restore",
+        "bootstrap",
+        "example",
+        "examples",
+        "sample",
+        "template",
+        "test",
+        "old",
+        "disabled",
+        "debug",
+        "oneoff",
+    ];
+    let by_name = path
+        .split(['/', '-', '_', '.'])
+        .any(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)));
+    by_name
+        || repo
+            .files
+            .yaml(manifest)
+            .seen()
+            .all(|document| document.root.str_at(&["kind"]) == Some("Job"))
 }
 
 /// True if a comment names the file, and not a longer name that ends with it.

@@ -185,8 +185,9 @@ fn where_to_add(
         return (
             list,
             format!(
-                "patch `spec.decryption` into `{}` here, as it is done for `{}`",
-                kustomization.name.name, sibling.name.name
+                "add to this list, as it is done for `{}`:\n{}",
+                sibling.name.name,
+                patch_text(&kustomization.name.name, sibling)
             ),
             Some((decryption, sibling.name.name.to_string())),
         );
@@ -196,6 +197,32 @@ fn where_to_add(
         "add `decryption: {provider: sops, secretRef: {name: sops-age}}` to its `spec`".to_owned(),
         None,
     )
+}
+
+/// A patch that gives a Kustomization the decryption of another, as an entry of a list of patches.
+fn patch_text(name: &str, sibling: &Kustomization) -> String {
+    let decryption = |path: &[&str]| {
+        let node = sibling.node.at(&["spec", "decryption"])?.at(path)?;
+        node.as_str()
+    };
+    let mut lines = vec![
+        "- target:".to_owned(),
+        "    kind: Kustomization".to_owned(),
+        format!("    name: {name}"),
+        "  patch: |".to_owned(),
+        "    - op: add".to_owned(),
+        "      path: /spec/decryption".to_owned(),
+        "      value:".to_owned(),
+        format!(
+            "        provider: {}",
+            decryption(&["provider"]).unwrap_or("sops")
+        ),
+    ];
+    if let Some(secret) = decryption(&["secretRef", "name"]) {
+        lines.push("        secretRef:".to_owned());
+        lines.push(format!("          name: {secret}"));
+    }
+    lines.join("\n")
 }
 
 /// How far a sibling is from a Kustomization in the order of the cluster; the nearest makes the best example.

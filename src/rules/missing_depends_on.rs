@@ -1,13 +1,14 @@
 //! `missing-depends-on`: a wave does not wait for what it stands on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::support::{field_place, list, removing_patch};
+use super::support::{document_at, field_place, list, removing_patch};
 use super::{Group, Rule};
-use crate::finding::{Finding, Severity};
-use crate::flux::{Cluster, Location, NamespacedName};
+use crate::finding::{Edit, Finding, Fix, Severity};
+use crate::flux::{Cluster, Kustomization, Location, NamespacedName};
 use crate::graph::Closure;
 use crate::repo::Repo;
+use crate::source::{FileId, Place, Span};
 use crate::waves::{WaveSet, Waves};
 
 pub(super) static RULE: Rule = Rule {
@@ -26,9 +27,6 @@ fn check(repo: &Repo) -> Vec<Finding> {
     for (cluster_index, cluster) in repo.head.flux.clusters.iter().enumerate() {
         let closure = cluster.graph().closure();
         for set in &waves.sets {
-            if !set.one_kustomization_a_wave(cluster_index) {
-                continue;
-            }
             let view = View {
                 repo,
                 cluster_index,
@@ -36,13 +34,16 @@ fn check(repo: &Repo) -> Vec<Finding> {
                 closure: &closure,
                 set,
             };
-            let chain = view.chain();
-            let broken = !chain.is_empty();
-            findings.extend(chain);
-            findings.extend(view.footing());
-            if !broken {
-                findings.extend(view.services(waves));
+            if set.one_kustomization_a_wave(cluster_index) {
+                let chain = view.chain();
+                let broken = !chain.is_empty();
+                findings.extend(chain);
+                findings.extend(view.footing());
+                if broken {
+                    continue;
+                }
             }
+            findings.extend(view.services(waves));
         }
     }
     findings
@@ -98,9 +99,12 @@ impl View<'_> {
             wanted = self.footing_elsewhere(number);
         }
         wanted.retain(|(name, _)| {
-            self.cluster
-                .find(name)
-                .is_some_and(|target| target != index && !self.closure.reaches(index, target))
+            // Where the order was turned round, waiting would close a circle.
+            self.cluster.find(name).is_some_and(|target| {
+                target != index
+                    && !self.closure.reaches(index, target)
+                    && !self.closure.reaches(target, index)
+            })
         });
         self.report(index, format!("wave {number}"), &wanted)
     }
@@ -196,15 +200,26 @@ impl View<'_> {
 
     /// A dependency of the catalog whose two services' owners are not ordered so, both in their computed wave.
     fn services(&self, waves: &Waves) -> Vec<Finding> {
+        if !self.set.claimed {
+            return Vec::new();
+        }
+        let mut by_file: BTreeMap<FileId, BTreeSet<usize>> = BTreeMap::new();
+        for (index, object) in self.cluster.objects() {
+            by_file.entry(object.origin.file).or_default().insert(index);
+        }
+        // The one Kustomization that applies a service; none while the service is on the move.
         let owner = |service: usize| {
             let number = self.set.computed(service)?;
-            let placed = self.set.placed(service);
-            (placed.len() == 1 && placed.contains(&number)).then_some(())?;
-            let wave = self.set.waves.get(&number)?;
-            Some((
-                number,
-                *wave.kustomizations.get(&self.cluster_index)?.first()?,
-            ))
+            let mut owners = BTreeSet::new();
+            for (at, wave) in &self.set.waves {
+                let placements = wave.placements.iter();
+                for placement in placements.filter(|placement| placement.service == Some(service)) {
+                    (*at == number).then_some(())?;
+                    let files = placement.files.iter().filter_map(|file| by_file.get(file));
+                    owners.extend(files.flatten().copied());
+                }
+            }
+            (owners.len() == 1).then_some((number, *owners.first()?))
         };
         let mut findings = Vec::new();
         let mut reported = BTreeSet::new();
@@ -216,7 +231,7 @@ impl View<'_> {
                 let Some((lower, to)) = waves.catalog.find(&dependency.name).and_then(owner) else {
                     continue;
                 };
-                if from == to || self.closure.reaches(from, to) || !reported.insert((from, to)) {
+                if self.is_ordered(from, to) || !reported.insert((from, to)) {
                     continue;
                 }
                 let target = self.cluster.kustomizations[to].name.clone();
@@ -235,6 +250,15 @@ impl View<'_> {
         findings
     }
 
+    /// True if one Kustomization waits for another, or for one that makes it, or if what makes it does.
+    fn is_ordered(&self, from: usize, to: usize) -> bool {
+        let with_parents =
+            |index: usize| std::iter::once(index).chain(self.cluster.ancestors(index));
+        from == to
+            || with_parents(from)
+                .any(|from| with_parents(to).any(|to| from != to && self.closure.reaches(from, to)))
+    }
+
     /// A Kustomization should dependOn some others. Nothing is said where its dependencies
     /// are not known, or name something that is not there: that is another rule's, and the chain may be whole.
     fn report(
@@ -244,10 +268,20 @@ impl View<'_> {
         wanted: &[(NamespacedName, String)],
     ) -> Option<Finding> {
         let kustomization = &self.cluster.kustomizations[index];
-        let unsure = kustomization.spec.depends_on.iter().any(|dependency| {
-            dependency.unknown || self.cluster.find(&dependency.target).is_none()
-        });
-        if wanted.is_empty() || unsure || matches!(kustomization.location, Location::Missing(_)) {
+        let is_unsure = |index: &usize| {
+            let depends_on = &self.cluster.kustomizations[*index].spec.depends_on;
+            depends_on.iter().any(|dependency| {
+                dependency.unknown || self.cluster.find(&dependency.target).is_none()
+            })
+        };
+        let unsure = (0..self.cluster.kustomizations.len())
+            .filter(|other| *other == index || self.closure.reaches(index, *other))
+            .any(|other| is_unsure(&other));
+        if wanted.is_empty()
+            || unsure
+            || matches!(kustomization.location, Location::Missing(_))
+            || kustomization.spec.suspend.is_yes()
+        {
             return None;
         }
         let names: Vec<String> = wanted
@@ -258,22 +292,26 @@ impl View<'_> {
             .iter()
             .map(|(name, _)| {
                 if name.namespace == kustomization.name.namespace {
-                    format!("{{name: {}}}", name.name)
+                    format!("- name: {}", name.name)
                 } else {
-                    format!("{{name: {}, namespace: {}}}", name.name, name.namespace)
+                    format!("- name: {}\n  namespace: {}", name.name, name.namespace)
                 }
             })
             .collect();
+        let entries = entries.join("\n");
         let place = field_place(self.repo, self.cluster, kustomization, "dependsOn");
-        let removed = removing_patch(self.repo, self.cluster, kustomization, "dependsOn").is_some()
-            && kustomization.node.at(&["spec", "dependsOn"]).is_none();
+        let absent = kustomization.node.at(&["spec", "dependsOn"]).is_none();
+        let removed =
+            absent && removing_patch(self.repo, self.cluster, kustomization, "dependsOn").is_some();
         let help = if removed {
             format!(
-                "this patch takes dependsOn away: leave it out, or set `dependsOn: [{}]`",
-                entries.join(", ")
+                "this patch takes dependsOn away: leave it out, or let it leave these entries:\n{entries}"
             )
+        } else if absent {
+            let indented = entries.replace('\n', "\n  ");
+            format!("add to its `spec`:\ndependsOn:\n  {indented}")
         } else {
-            format!("add {} to its `dependsOn`", entries.join(", "))
+            format!("add to its `dependsOn`:\n{entries}")
         };
         let mut finding = Finding::new(
             RULE.name,
@@ -287,6 +325,12 @@ impl View<'_> {
         )
         .help(help)
         .cluster(&self.cluster.path);
+        if absent
+            && !removed
+            && let Some(fix) = self.adding(kustomization, wanted, &entries)
+        {
+            finding = finding.fix(fix);
+        }
         for (name, _) in wanted {
             if let Some(target) = self.cluster.find(name) {
                 finding = finding.related(
@@ -296,5 +340,60 @@ impl View<'_> {
             }
         }
         Some(finding)
+    }
+
+    /// Writes dependsOn into a block-style `spec` that has none. Only where it is right in every
+    /// cluster that gets the Kustomization from this document.
+    fn adding(
+        &self,
+        kustomization: &Kustomization,
+        wanted: &[(NamespacedName, String)],
+        entries: &str,
+    ) -> Option<Fix> {
+        let right_everywhere = self.repo.head.flux.clusters.iter().all(|cluster| {
+            cluster
+                .kustomizations
+                .iter()
+                .filter(|other| other.origin == kustomization.origin)
+                .all(|other| {
+                    other.spec.depends_on.is_empty()
+                        && wanted.iter().all(|(name, _)| cluster.find(name).is_some())
+                })
+        });
+        let written = document_at(self.repo, kustomization.origin)?;
+        if !right_everywhere || written.at(&["spec", "dependsOn"]).is_some() {
+            return None;
+        }
+        let spec = written.entry("spec")?.value.as_mapping()?;
+        let file = kustomization.origin.file;
+        let first = spec.entries.first()?.key.place;
+        let text = self.repo.files.text(file);
+        let above = text.get(..first.span.start as usize)?;
+        let start = above.rfind('\n')? + 1;
+        let indent = &above[start..];
+        if first.file != file || indent.is_empty() || !indent.bytes().all(|byte| byte == b' ') {
+            return None;
+        }
+        let ending = if above.ends_with(&format!("\r\n{indent}")) {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let mut lines = format!("{indent}dependsOn:{ending}");
+        for entry in entries.lines() {
+            lines.push_str(&format!("{indent}  {entry}{ending}"));
+        }
+        Some(Fix {
+            safe: true,
+            title: format!("add dependsOn to `{}`", kustomization.name.name),
+            edits: vec![Edit {
+                place: Place {
+                    file,
+                    span: Span::new(start, start),
+                },
+                text: lines,
+            }],
+            moves: Vec::new(),
+        })
     }
 }

@@ -82,35 +82,42 @@ fn report(repo: &Repo, moved: &MovedFile) -> Finding {
             .blob_id(file)
             .map_or_else(|| "unknown".to_owned(), |id| id.chars().take(10).collect())
     };
-    let what = if before.replace("\r\n", "\n") == after.replace("\r\n", "\n") {
-        "only its line endings differ"
+    let only_endings = before.replace("\r\n", "\n") == after.replace("\r\n", "\n");
+    let what = if only_endings {
+        ": only its line endings differ"
     } else {
-        "this is the first line that differs"
+        ""
+    };
+    let place = Place {
+        file: moved.head,
+        span: shown(span, after),
     };
     let base_span = repo.files.line_span(moved.base, line);
     Finding::new(
         RULE.name,
         Severity::Error,
-        Place {
-            file: moved.head,
-            span: at_least_one(span, after),
-        },
+        place,
         format!(
-            "`{}` moved from {} and was changed on the way (git blob {} → {}): {what}",
+            "`{}` moved from {} and was changed on the way (git blob {} → {}){what}",
             moved.to,
             moved.from,
             hash(moved.base),
             hash(moved.head)
         ),
     )
-    .help(format!(
-        "restore the bytes: `git show {}:./{} > {}`; make the change in a commit of its own",
-        "HEAD", moved.from, moved.to
-    ))
+    .help(match repo.files.blob_id(moved.base) {
+        Some(blob) => format!(
+            "bring the old bytes back and make the change in a commit of its own:
+git cat-file blob {blob} > {}",
+            moved.to
+        ),
+        None => "bring the old bytes back and make the change in a commit of its own".to_owned(),
+    })
+    .related(place, "the first line that differs")
     .related(
         Place {
             file: moved.base,
-            span: at_least_one(base_span, before),
+            span: shown(base_span, before),
         },
         "as it was before the move",
     )
@@ -127,8 +134,14 @@ fn first_difference(before: &str, after: &str) -> usize {
     (same + 1).min(last)
 }
 
-/// A span of a line that shows, also where the line is empty.
-fn at_least_one(span: Span, text: &str) -> Span {
+/// What a line says, without its indentation; one byte where it says nothing.
+fn shown(span: Span, text: &str) -> Span {
+    let line = text.get(span.range()).unwrap_or_default();
+    let start = span.start + (line.len() - line.trim_start().len()) as u32;
+    let end = span.start + line.trim_end().len() as u32;
+    if start < end {
+        return Span { start, end };
+    }
     Span {
         start: span.start,
         end: span

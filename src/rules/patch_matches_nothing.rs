@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::support::scalar_edit;
 use super::{Group, Rule};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Fix, Severity};
+use crate::flux::{Cluster, join_name};
 use crate::kustomize::{ObjectId, PatchUse};
 use crate::near;
 use crate::repo::Repo;
 use crate::source::Place;
+use crate::tree::split;
 use crate::yaml::Node;
 
 pub(super) static RULE: Rule = Rule {
@@ -65,7 +68,7 @@ fn judge(repo: &Repo, entry: Entry) -> Option<Finding> {
     if entry.patch.in_component && literal.is_none() {
         return None;
     }
-    if is_spent_guard(repo, entry.patch) {
+    if is_spent_guard(repo, entry.patch) || awaits_bootstrap(repo, entry.patch) {
         return None;
     }
     let severity = if literal.is_some() {
@@ -73,7 +76,12 @@ fn judge(repo: &Repo, entry: Entry) -> Option<Finding> {
     } else {
         Severity::Warning
     };
-    let (place, help, related) = explain(target, literal, &entry.candidates);
+    let Explanation {
+        place,
+        help,
+        meant,
+        related,
+    } = explain(target, literal, &entry.candidates);
     let mut finding = Finding::new(
         RULE.name,
         severity,
@@ -84,6 +92,14 @@ fn judge(repo: &Repo, entry: Entry) -> Option<Finding> {
         ),
     )
     .help(help);
+    if let Some(word) = meant {
+        finding = finding.fix(Fix {
+            safe: false,
+            title: format!("write `{word}`"),
+            edits: vec![scalar_edit(repo, place, &word)],
+            moves: Vec::new(),
+        });
+    }
     if let Some((id, place)) = related {
         finding = finding.related(*place, format!("{id} is there"));
     }
@@ -117,13 +133,24 @@ fn describe(target: &Node) -> String {
     }
 }
 
+/// What is wrong with a target.
+struct Explanation<'a> {
+    /// The value that is wrong.
+    place: Place,
+    help: String,
+    /// What to write instead, if that is known.
+    meant: Option<String>,
+    /// The object that was probably meant.
+    related: Option<&'a (ObjectId, Place)>,
+}
+
 /// Where the target goes wrong and what was probably meant: the value that matches no object
 /// even by itself, else the name, else the target.
 fn explain<'a>(
     target: &Node,
     literal: Option<&str>,
     candidates: &[&'a (ObjectId, Place)],
-) -> (Place, String, Option<&'a (ObjectId, Place)>) {
+) -> Explanation<'a> {
     let value = |key: &str| target.get(key).filter(|value| !value.is_null());
     if let Some(kind) = value("kind")
         && let Some(written) = kind.as_str().filter(|text| is_literal(text))
@@ -141,13 +168,18 @@ fn explain<'a>(
             .as_ref()
             .and_then(|near| candidates.iter().find(|(id, _)| id.kind == *near))
             .copied();
-        let help = match near {
+        let help = match &near {
             Some(near) => format!("write `kind: {near}`"),
             None => format!(
                 "no object of kind `{written}` is built here: remove the patch, or add the object"
             ),
         };
-        return (kind.place, help, related);
+        return Explanation {
+            place: kind.place,
+            help,
+            meant: near,
+            related,
+        };
     }
     for key in ["group", "version", "namespace"] {
         if let Some(field) = value(key)
@@ -174,7 +206,12 @@ fn explain<'a>(
                 } else {
                     format!("write `{key}: {actual}`, or leave `{key}` out")
                 };
-                return (field.place, help, Some(other));
+                return Explanation {
+                    place: field.place,
+                    help,
+                    meant: (!actual.is_empty()).then(|| actual.to_string()),
+                    related: Some(other),
+                };
             }
         }
     }
@@ -201,26 +238,32 @@ fn explain<'a>(
                     .find(|(id, _)| id.name == *near)
             })
             .copied();
-        let help = match near {
+        let help = match &near {
             Some(near) => format!("write `name: {near}`"),
             None => "remove the patch, or correct its target".to_owned(),
         };
-        return (field.place, help, related);
+        return Explanation {
+            place: field.place,
+            help,
+            meant: near,
+            related,
+        };
     }
     let place = value("name")
         .or_else(|| value("labelSelector"))
         .or_else(|| value("annotationSelector"))
         .or_else(|| value("kind"))
         .map_or(target.place, |field| field.place);
-    (
+    Explanation {
         place,
-        "remove the patch, or correct its target".to_owned(),
-        None,
-    )
+        help: "remove the patch, or correct its target".to_owned(),
+        meant: None,
+        related: None,
+    }
 }
 
-/// True if the same patch, at the same place of its file's base version, hit objects that
-/// have moved since: a guard that the move has made idle, to be removed in a later step.
+/// True if the same patch, in the same file of the base, hit objects that are elsewhere now:
+/// a guard that the move has made idle, to be removed in a later step.
 fn is_spent_guard(repo: &Repo, patch: &PatchUse) -> bool {
     let Some(base) = &repo.base else { return false };
     let content = repo.files.slice(patch.content);
@@ -228,6 +271,17 @@ fn is_spent_guard(repo: &Repo, patch: &PatchUse) -> bool {
         return false;
     }
     let path = repo.files.path(patch.entry.file);
+    let is_there = |id: &ObjectId| {
+        repo.head
+            .flux
+            .clusters
+            .iter()
+            .flat_map(Cluster::objects)
+            .any(|(_, object)| {
+                let now = object.id();
+                now.kind == id.kind && now.name == id.name
+            })
+    };
     base.picture
         .flux
         .clusters
@@ -237,6 +291,15 @@ fn is_spent_guard(repo: &Repo, patch: &PatchUse) -> bool {
         .any(|before| {
             repo.files.path(before.entry.file) == path
                 && repo.files.slice(before.content) == content
-                && !before.matched.is_empty()
+                && before.matched.iter().any(is_there)
         })
+}
+
+/// True for a patch of Flux's own installation, which `flux bootstrap` has still to write.
+fn awaits_bootstrap(repo: &Repo, patch: &PatchUse) -> bool {
+    let directory = split(repo.files.path(patch.entry.file)).0;
+    repo.head
+        .tree
+        .file(&join_name(directory, "gotk-components.yaml"))
+        .is_some_and(|file| repo.files.yaml(file).seen().next().is_none())
 }

@@ -2,7 +2,7 @@
 
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
-use crate::flux::{Cluster, Kustomization, Location, Tri};
+use crate::flux::{Cluster, Kustomization, Location, Tri, clamp};
 use crate::near;
 use crate::repo::Repo;
 use crate::tree::{Tree, split};
@@ -36,10 +36,15 @@ fn judge(tree: &Tree, cluster: &Cluster, kustomization: &Kustomization) -> Optio
         (Some(told), None) => told.place,
         _ => kustomization.spec.path_place,
     };
-    let (message, help) = match &kustomization.location {
-        Location::File(path) => (
+    let told_elsewhere = match (&cluster.entry.told, kustomization.parent) {
+        (Some(told), None) if told.missing => Some(Location::Missing(clamp(&told.written))),
+        _ => None,
+    };
+    let location = told_elsewhere.as_ref().unwrap_or(&kustomization.location);
+    let (message, help) = match location {
+        Location::File(_) => (
             format!("path `{written}` of `{}` is a file", kustomization.name),
-            format!("name its directory: `path: ./{}`", split(path).0),
+            format!("name its directory: `path: ./{}`", split(&clamp(written)).0),
         ),
         Location::Missing(_) if written.contains('\\') => (
             format!(
@@ -48,12 +53,19 @@ fn judge(tree: &Tree, cluster: &Cluster, kustomization: &Kustomization) -> Optio
             ),
             format!("write `path: {}`", written.replace('\\', "/")),
         ),
+        Location::Missing(path) if tree.is_directory(path) => (
+            format!(
+                "path `{written}` of `{}` is in this repository, and not in what Flux packs of it",
+                kustomization.name
+            ),
+            "bring it back in `.sourceignore` or in the source's `spec.ignore`".to_owned(),
+        ),
         Location::Missing(path) => (
             format!(
                 "path `{written}` of `{}` is not in this repository",
                 kustomization.name
             ),
-            match nearest_directory(tree, path) {
+            match nearest_directory(tree, path, root_of(path, written)) {
                 Some(near) => format!("write `path: ./{near}`"),
                 None => "correct the path; until then nothing of it is applied, and nothing pruned"
                     .to_owned(),
@@ -68,9 +80,21 @@ fn judge(tree: &Tree, cluster: &Cluster, kustomization: &Kustomization) -> Optio
     )
 }
 
-/// The existing directory that was probably meant: the same but for case, one name misspelt, or moved.
-fn nearest_directory(tree: &Tree, path: &str) -> Option<String> {
-    let directories = tree.directories();
+/// The root of the artifact in the linted tree: what stands before the written path.
+fn root_of<'p>(path: &'p str, written: &str) -> &'p str {
+    path.strip_suffix(clamp(written).as_str())
+        .unwrap_or_default()
+}
+
+/// The existing directory that was probably meant, as seen from the artifact's root: the same but for
+/// case, one name misspelt, or moved.
+fn nearest_directory(tree: &Tree, path: &str, root: &str) -> Option<String> {
+    let path = path.strip_prefix(root).unwrap_or(path);
+    let directories: Vec<&str> = tree
+        .directories()
+        .into_iter()
+        .filter_map(|directory| directory.strip_prefix(root))
+        .collect();
     if let Some(same) = directories
         .iter()
         .find(|directory| directory.eq_ignore_ascii_case(path))

@@ -2,13 +2,14 @@
 
 use base64::Engine as _;
 
+use super::literal::{is_placeholder, is_public_key_name, is_secret};
 use super::support::is_set_aside;
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{is_template, is_yaml};
+use crate::kustomize::KUSTOMIZATION_FILE_NAMES;
 use crate::repo::Repo;
 use crate::sops;
-use crate::substitute;
 use crate::tree::split;
 use crate::yaml::{Entry, Node};
 
@@ -29,10 +30,17 @@ fn check(repo: &Repo) -> Vec<Finding> {
         if !is_yaml(path) || !live && (is_set_aside(path) || is_template(&repo.head.tree, path)) {
             continue;
         }
-        let found = repo
-            .files
-            .yaml(file)
-            .documents
+        let documents = &repo.files.yaml(file).documents;
+        if KUSTOMIZATION_FILE_NAMES.contains(&split(path).1) {
+            let found = documents
+                .first()
+                .and_then(|document| generated_value(&document.root));
+            if let Some((generator, key, literal)) = found {
+                findings.push(report_generated(generator, key, literal));
+            }
+            continue;
+        }
+        let found = documents
             .iter()
             .find_map(|document| Some((&document.root, literal_value(&document.root)?)));
         if let Some((secret, entry)) = found {
@@ -79,111 +87,61 @@ fn is_secret_value(entry: &Entry, encoded: bool) -> bool {
     let (Some(key), Some(written)) = (entry.key.as_str(), entry.value.as_str()) else {
         return false;
     };
-    if is_placeholder(written) || is_public_key_name(key) {
+    if !encoded {
+        return is_secret(key, written);
+    }
+    if is_placeholder(written) {
         return false;
     }
-    if encoded {
-        let compact: String = written.split_whitespace().collect();
-        return match base64::engine::general_purpose::STANDARD.decode(compact) {
-            Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => !is_placeholder(&text) && !is_public(&text),
-                Err(_) => true,
-            },
-            // What is no base64 is refused by the API server, so it never was a value.
-            Err(_) => false,
-        };
+    let compact: String = written.split_whitespace().collect();
+    match base64::engine::general_purpose::STANDARD.decode(compact) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => is_secret(key, &text),
+            Err(_) => !is_public_key_name(key),
+        },
+        // What is no base64 is refused by the API server, so it never was a value.
+        Err(_) => false,
     }
-    !is_public(written)
 }
 
-/// Nothing, only variables, or a reference that another tool replaces.
-fn is_placeholder(text: &str) -> bool {
-    let text = text.trim();
-    if text.is_empty() || text.starts_with("ENC[") {
-        return true;
-    }
-    let is_reference = [
-        "<path:",
-        "vault:",
-        "ref+",
-        "op://",
-        "{{",
-        "<<",
-        "secretref:",
-    ]
-    .iter()
-    .any(|start| text.starts_with(start))
-        || text.starts_with('<') && text.ends_with('>') && !text.contains(char::is_whitespace);
-    is_reference || is_only_variables(text)
+/// The first `key=value` of a kustomization file's secretGenerators that is a secret, with the generator's name.
+fn generated_value(root: &Node) -> Option<(&Node, &str, &Node)> {
+    root.get("secretGenerator")?
+        .items()
+        .iter()
+        .filter(|generator| {
+            generator
+                .str_at(&["type"])
+                .is_none_or(|type_| !type_.ends_with("service-account-token"))
+        })
+        .find_map(|generator| {
+            generator
+                .get("literals")?
+                .items()
+                .iter()
+                .find_map(|literal| {
+                    let (key, value) = literal.as_str()?.split_once('=')?;
+                    let value = value.trim_matches(['"', '\'']);
+                    is_secret(key, value).then_some((generator, key, literal))
+                })
+        })
 }
 
-/// True if nothing but variables and the punctuation between them is left.
-fn is_only_variables(text: &str) -> bool {
-    let Ok(references) = substitute::references(text) else {
-        return false;
-    };
-    if references.is_empty() || references.iter().any(|reference| reference.has_default) {
-        return false;
-    }
-    let mut rest = String::new();
-    let mut end = 0;
-    for reference in &references {
-        if reference.range.start >= end {
-            rest.push_str(&text[end..reference.range.start]);
-            end = reference.range.end;
-        }
-    }
-    rest.push_str(&text[end..]);
-    !rest.chars().any(char::is_alphanumeric)
-}
-
-/// Keys whose values are no secrets.
-fn is_public_key_name(key: &str) -> bool {
-    const NAMES: [&str; 16] = [
-        "username",
-        "user",
-        "clientid",
-        "appid",
-        "email",
-        "url",
-        "host",
-        "hostname",
-        "port",
-        "endpoint",
-        "region",
-        "bucket",
-        "type",
-        "name",
-        "ca.crt",
-        "known_hosts",
-    ];
-    let plain: String = key
-        .to_ascii_lowercase()
-        .chars()
-        .filter(|c| !matches!(c, '-' | '_'))
-        .collect();
-    NAMES.contains(&plain.as_str())
-        || NAMES.contains(&key)
-        || plain.ends_with("clientid")
-        || plain.ends_with("username")
-        || key.ends_with(".pub")
-}
-
-/// Public keys and certificates.
-fn is_public(text: &str) -> bool {
-    let text = text.trim_start();
-    [
-        "ssh-rsa ",
-        "ssh-ed25519 ",
-        "ecdsa-sha2-",
-        "age1",
-        "-----BEGIN CERTIFICATE-----",
-        "-----BEGIN PUBLIC KEY-----",
-        "-----BEGIN PGP PUBLIC KEY BLOCK-----",
-    ]
-    .iter()
-    .any(|start| text.starts_with(start))
-        && !text.contains("PRIVATE KEY")
+fn report_generated(generator: &Node, key: &str, literal: &Node) -> Finding {
+    let name = generator.str_at(&["name"]).unwrap_or("?");
+    Finding::new(
+        RULE.name,
+        Severity::Error,
+        literal.place,
+        format!("the generator of Secret `{name}` has the value of `{key}` in clear text"),
+    )
+    .help("keep it in a file that SOPS encrypts, listed under `envs` or `files`; and change the value, since it stays in git's history")
+    .related(
+        generator
+            .get("name")
+            .map_or(generator.place, |name| name.place),
+        "the generator",
+    )
 }
 
 fn report(repo: &Repo, path: &str, secret: &Node, entry: &Entry) -> Finding {
@@ -217,19 +175,6 @@ fn report(repo: &Repo, path: &str, secret: &Node, entry: &Entry) -> Finding {
 
 /// True if `sops encrypt` would find its recipients in the nearest `.sops.yaml`.
 fn a_creation_rule_matches(repo: &Repo, path: &str) -> bool {
-    let Some(file) = sops::nearest_config(&repo.head.tree, path) else {
-        return false;
-    };
-    let Some(document) = repo.files.yaml(file).documents.first() else {
-        return false;
-    };
-    let directory = split(repo.files.path(file)).0;
-    let relative = path
-        .strip_prefix(directory)
-        .unwrap_or(path)
-        .trim_start_matches('/');
-    matches!(
-        sops::Config::read(&document.root, repo.files.text(file)).matching_rule(relative),
-        sops::Match::Rule(_)
-    )
+    let configs = sops::Configs::read(repo.files, &repo.head.tree);
+    matches!(configs.nearest(path), Some(sops::Match::Rule(_)))
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::finding::{Finding, Severity};
-use crate::kustomize::{Problem, ProblemKind};
+use crate::flux::Kustomization;
+use crate::kustomize::Problem;
 use crate::repo::Repo;
 use crate::source::Place;
 
@@ -14,18 +15,18 @@ struct Stopped<'a> {
     kustomizations: Vec<String>,
 }
 
-/// Findings of a rule for all problems of some kinds: one for each place and message, with the
+/// Findings of a rule for the problems that it wants: one for each place and message, with the
 /// clusters and Kustomizations that do not build for it.
 pub(super) fn findings(
     repo: &Repo,
     rule: &'static str,
-    wanted: &dyn Fn(ProblemKind) -> bool,
+    wanted: &dyn Fn(&Problem, &Kustomization) -> bool,
 ) -> Vec<Finding> {
     let mut found: BTreeMap<(Place, String), Stopped> = BTreeMap::new();
     for cluster in &repo.head.flux.clusters {
         for kustomization in &cluster.kustomizations {
             for problem in &kustomization.build.problems {
-                if !wanted(problem.kind) {
+                if !wanted(problem, kustomization) {
                     continue;
                 }
                 let stopped = found

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(repo: &Repo) -> Vec<Finding> {
-    problems::findings(repo, RULE.name, &|kind| {
-        kind == ProblemKind::ResourceNotFound
+    problems::findings(repo, RULE.name, &|problem, _| {
+        problem.kind == ProblemKind::ResourceNotFound
     })
 }

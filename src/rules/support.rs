@@ -1,8 +1,15 @@
 //! What several rules need.
 
-use crate::flux::{Cluster, Kustomization};
+pub(super) mod charts;
+pub(super) mod gates;
+
+use crate::finding::Edit;
+use crate::flux::{Cluster, Kustomization, Location, is_template};
+use crate::kustomize::ProblemKind;
 use crate::repo::Repo;
-use crate::source::Place;
+use crate::sops::{self, Metadata};
+use crate::source::{FileId, Place};
+use crate::tree::split;
 use crate::yaml::Node;
 
 /// Where a field of a built Kustomization is decided: its value; if it is absent, the
@@ -67,6 +74,16 @@ pub(super) fn list<T: std::fmt::Display>(items: &[T]) -> String {
     }
 }
 
+/// At most three of some items, and how many more.
+pub(super) fn shortened(items: &[String]) -> Vec<String> {
+    items
+        .iter()
+        .take(3)
+        .cloned()
+        .chain((items.len() > 3).then(|| format!("{} more", items.len() - 3)))
+        .collect()
+}
+
 /// The key of the list of which an entry at a place is an item.
 pub(super) fn enclosing_list(repo: &Repo, entry: Place) -> Option<Place> {
     repo.files
@@ -91,6 +108,31 @@ fn list_key(node: &Node, entry: Place) -> Option<Place> {
         });
     }
     node.items().iter().find_map(|item| list_key(item, entry))
+}
+
+/// The place of a key of the list entry at a place; `None` if the entry stands in text inside a file.
+pub(super) fn entry_key(repo: &Repo, entry: Place, key: &str) -> Option<Place> {
+    fn find(node: &Node, entry: Place) -> Option<&Node> {
+        if node.place == entry {
+            return Some(node);
+        }
+        if !node.place.span.contains(entry.span) {
+            return None;
+        }
+        match node.as_mapping() {
+            Some(mapping) => mapping
+                .entries
+                .iter()
+                .find_map(|pair| find(&pair.value, entry)),
+            None => node.items().iter().find_map(|item| find(item, entry)),
+        }
+    }
+    repo.files
+        .yaml(entry.file)
+        .documents
+        .iter()
+        .find_map(|document| find(&document.root, entry)?.entry(key))
+        .map(|pair| pair.key.place)
 }
 
 /// True for a path that no cluster reaches on purpose: archives, examples, tests, templates.
@@ -120,4 +162,166 @@ pub(super) fn is_set_aside(path: &str) -> bool {
         let name = name.trim_start_matches(['.', '_']).to_ascii_lowercase();
         NAMES.contains(&name.as_str())
     })
+}
+
+/// True if nothing in the cluster hides objects: no gap in any build, no path that leads nowhere or
+/// elsewhere, no file that could not be read. Only then is what is not seen surely absent.
+pub(super) fn absence_is_sure(cluster: &Cluster) -> bool {
+    cluster.unknown_kustomizations().is_none()
+        && cluster.kustomizations.iter().all(|kustomization| {
+            kustomization.spec.remote_cluster
+                || matches!(kustomization.location, Location::Directory(_))
+                    && kustomization.build.problems.iter().all(|problem| {
+                        matches!(
+                            problem.kind,
+                            ProblemKind::DuplicateObject | ProblemKind::DuplicateKey
+                        )
+                    })
+        })
+}
+
+/// True if two Kustomizations apply to the same cluster.
+pub(super) fn same_target(left: &Kustomization, right: &Kustomization) -> bool {
+    let config = |kustomization: &Kustomization| {
+        kustomization
+            .node
+            .at(&["spec", "kubeConfig"])
+            .filter(|config| !config.is_null())
+            .cloned()
+    };
+    match (config(left), config(right)) {
+        (None, None) => true,
+        (Some(left), Some(right)) => left.same_content(&right),
+        _ => false,
+    }
+}
+
+/// For each Kustomization when Flux first applies it: behind its parent and what it dependsOn, else in
+/// the order of the cluster. No two are equal.
+pub(super) fn ranks(cluster: &Cluster) -> Vec<(usize, usize)> {
+    /// Longer chains than this are cycles, or so deep that the order no longer matters.
+    const MAX_DEPTH: usize = 100;
+    let mut depths = vec![0usize; cluster.kustomizations.len()];
+    for _ in 0..MAX_DEPTH {
+        let mut changed = false;
+        for (index, kustomization) in cluster.kustomizations.iter().enumerate() {
+            let before = kustomization
+                .spec
+                .depends_on
+                .iter()
+                .filter_map(|dependency| cluster.find(&dependency.target))
+                .chain(kustomization.parent)
+                .filter(|other| *other != index)
+                .map(|other| depths[other] + 1)
+                .max()
+                .unwrap_or_default();
+            if before > depths[index] {
+                depths[index] = before;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    depths.into_iter().zip(0..).collect()
+}
+
+/// The encrypted files of the head, by path; those that no cluster reaches and that are set aside are left out.
+pub(super) fn encrypted_files<'a>(repo: &'a Repo) -> Vec<(&'a str, FileId, Metadata)> {
+    use rayon::prelude::*;
+    let candidates: Vec<(&str, FileId)> = repo
+        .head
+        .tree
+        .files()
+        .filter(|(path, file)| {
+            repo.head.live.files.contains(file)
+                || !is_set_aside(path) && !is_template(&repo.head.tree, path)
+        })
+        .filter(|(path, _)| split(path).1 != sops::CONFIG_NAME && !is_large_or_binary(path))
+        .collect();
+    candidates
+        .into_par_iter()
+        .filter_map(|(path, file)| Some((path, file, sops::detect(repo.files, file)?)))
+        .collect()
+}
+
+/// An encrypted file at both revisions.
+pub(super) struct EncryptedPair<'a> {
+    /// Its path at the base.
+    pub(super) from: &'a str,
+    /// Its path at the head.
+    pub(super) path: &'a str,
+    /// The file at the base.
+    pub(super) base: FileId,
+    /// The file at the head.
+    pub(super) head: FileId,
+    /// What it says about itself at the base.
+    pub(super) base_metadata: Metadata,
+    /// What it says about itself at the head.
+    pub(super) head_metadata: Metadata,
+}
+
+/// The encrypted files that both revisions have, moved or in place; those that are wholly unchanged are left out.
+pub(super) fn revisions_of_encrypted_files<'a>(repo: &'a Repo) -> Vec<EncryptedPair<'a>> {
+    let Some(base) = &repo.base else {
+        return Vec::new();
+    };
+    let in_place = repo.head.tree.files().filter_map(|(path, head)| {
+        let before = base.picture.tree.file(path)?;
+        (before != head).then_some((path, before, path, head))
+    });
+    let moved = base.change.moved.iter().map(|moved| {
+        (
+            moved.from.as_str(),
+            moved.base,
+            moved.to.as_str(),
+            moved.head,
+        )
+    });
+    in_place
+        .chain(moved)
+        .filter(|(_, _, path, _)| split(path).1 != sops::CONFIG_NAME && !is_large_or_binary(path))
+        .filter_map(|(from, base, path, head)| {
+            Some(EncryptedPair {
+                from,
+                path,
+                base,
+                head,
+                base_metadata: sops::detect(repo.files, base)?,
+                head_metadata: sops::detect(repo.files, head)?,
+            })
+        })
+        .collect()
+}
+
+/// True for a file that, by its name, is no text.
+pub(super) fn is_large_or_binary(path: &str) -> bool {
+    const ENDINGS: [&str; 38] = [
+        "7z", "avif", "bin", "bmp", "bz2", "class", "dll", "doc", "docx", "drawio", "eot", "exe",
+        "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "mov", "mp3", "mp4", "otf", "pdf", "png",
+        "so", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "webp", "woff", "woff2", "xz",
+        "zip",
+    ];
+    split(path).1.rsplit_once('.').is_some_and(|(_, ending)| {
+        let ending = ending.to_ascii_lowercase();
+        ENDINGS.contains(&ending.as_str())
+    })
+}
+
+/// The change that writes another word in place of a scalar, in the quotes that it has.
+pub(super) fn scalar_edit(repo: &Repo, place: Place, word: &str) -> Edit {
+    let written = repo.files.slice(place);
+    let quote = written
+        .chars()
+        .next()
+        .filter(|first| {
+            matches!(first, '\'' | '"') && written.len() > 1 && written.ends_with(*first)
+        })
+        .map(String::from)
+        .unwrap_or_default();
+    Edit {
+        place,
+        text: format!("{quote}{word}{quote}"),
+    }
 }

@@ -58,7 +58,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
 }
 
 /// Configured external services, and the Kustomizations that belong to no wave set.
-fn external_names<'a>(repo: &'a Repo) -> BTreeSet<&'a str> {
+pub(super) fn external_names<'a>(repo: &'a Repo) -> BTreeSet<&'a str> {
     let mut names: BTreeSet<&str> = repo
         .config
         .external

@@ -1,9 +1,11 @@
 //! `wave-settings-differ`: one wave's Kustomization is set otherwise than all its siblings.
 
+use std::collections::BTreeSet;
+
 use super::support::{field_place, list};
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
-use crate::flux::{Cluster, Kustomization, Location, Tri};
+use crate::flux::{Cluster, Kustomization, Tri};
 use crate::repo::Repo;
 use crate::waves::{Numbered, WaveSet, last_name};
 
@@ -24,6 +26,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for set in &repo.head.waves.sets {
         for (cluster_index, cluster) in repo.head.flux.clusters.iter().enumerate() {
+            findings.extend(odd_number(repo, cluster_index, cluster, set));
             if !set.one_kustomization_a_wave(cluster_index) {
                 continue;
             }
@@ -38,7 +41,6 @@ fn check(repo: &Repo) -> Vec<Finding> {
             for field in FIELDS {
                 findings.extend(odd_one_out(repo, cluster, &members, field));
             }
-            findings.extend(odd_number(repo, cluster, set, &members));
         }
     }
     findings
@@ -156,40 +158,55 @@ fn odd_index(values: &[String]) -> Option<usize> {
     })
 }
 
-/// The number in the path and the number in the name, where the siblings' agree.
+/// The number in the path and the number in the name, where the siblings' agree. Two that apply one
+/// wave count here too: one of them was to apply another.
 fn odd_number(
     repo: &Repo,
+    cluster_index: usize,
     cluster: &Cluster,
     set: &WaveSet,
-    members: &[(u64, &Kustomization)],
 ) -> Option<Finding> {
-    let named: Vec<(u64, u64)> = members
+    let members: Vec<(u64, u64, &Kustomization)> = set
+        .waves
         .iter()
-        .map(|(number, kustomization)| Some((*number, number_in_name(kustomization)?)))
+        .flat_map(|(number, wave)| {
+            let direct = wave
+                .kustomizations
+                .get(&cluster_index)
+                .into_iter()
+                .flatten();
+            direct.map(|index| (*number, &cluster.kustomizations[*index]))
+        })
+        .map(|(number, kustomization)| {
+            Some((number, number_in_name(kustomization)?, kustomization))
+        })
         .collect::<Option<_>>()?;
-    let differing: Vec<usize> = (0..named.len())
-        .filter(|index| named[*index].0 != named[*index].1)
-        .collect();
-    let [odd] = differing.as_slice() else {
+    let names: BTreeSet<u64> = members.iter().map(|(_, named, _)| *named).collect();
+    let (odd, agreeing): (Vec<_>, Vec<_>) = members
+        .iter()
+        .partition(|(number, named, _)| number != named);
+    let ([(number, named, kustomization)], [.., (_, _, sibling)]) =
+        (odd.as_slice(), agreeing.as_slice())
+    else {
         return None;
     };
-    let (number, kustomization) = members[*odd];
-    let Location::Directory(path) = &kustomization.location else {
+    if members.len() < 3 || names.len() < members.len() {
         return None;
-    };
+    }
+    let path = kustomization.directory()?;
     Some(
         Finding::new(
             RULE.name,
             Severity::Error,
             kustomization.spec.path_place,
             format!(
-                "`{}` applies {path}, which is wave {number}, not {}",
-                kustomization.name, named[*odd].1
+                "`{}` applies {path}, which is wave {number}, not {named}",
+                kustomization.name
             ),
         )
-        .help(format!("write `path: ./{}`", set.directory(named[*odd].1)))
+        .help(format!("write `path: ./{}`", set.directory(*named)))
         .related(
-            field_place(repo, cluster, members[usize::from(*odd == 0)].1, "path"),
+            field_place(repo, cluster, sibling, "path"),
             "its siblings' names and paths have the same number",
         )
         .cluster(&cluster.path),
@@ -197,7 +214,7 @@ fn odd_number(
 }
 
 /// The number in a Kustomization's name: the last part that is one.
-fn number_in_name(kustomization: &Kustomization) -> Option<u64> {
+pub(super) fn number_in_name(kustomization: &Kustomization) -> Option<u64> {
     let name = last_name(&kustomization.name.name);
     name.rsplit(['-', '_', '.'])
         .find_map(|part| part.parse().ok())

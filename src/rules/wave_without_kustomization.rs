@@ -1,9 +1,10 @@
 //! `wave-without-kustomization`: a cluster applies other waves of a set, and not this one.
 
-use super::{Group, Rule};
+use super::{Group, Rule, wave_settings_differ};
 use crate::finding::{Finding, Severity};
-use crate::flux::{Cluster, is_yaml};
+use crate::flux::{Cluster, Location, is_yaml};
 use crate::kustomize::kustomization_file;
+use crate::near;
 use crate::repo::Repo;
 use crate::source::Place;
 use crate::waves::{Wave, WaveSet};
@@ -29,11 +30,16 @@ fn check(repo: &Repo) -> Vec<Finding> {
                 wave.kustomizations.contains_key(&cluster_index)
                     || wave.below.contains_key(&cluster_index)
             };
-            if !set.waves.values().any(is_applied) {
-                continue;
-            }
+            let applies_set = applies_set(set, cluster_index);
             for (number, wave) in &set.waves {
-                if is_applied(wave) || is_built_otherwise(cluster, wave) {
+                // One that picks single apps out of waves may leave out a wave that another cluster applies.
+                let missing = applies_set == Applies::Waves
+                    || applies_set == Applies::Apps && is_applied_nowhere(wave);
+                if !missing
+                    || is_applied(wave)
+                    || is_built_otherwise(cluster, wave)
+                    || is_meant_elsewhere(cluster, set, *number, wave)
+                {
                     continue;
                 }
                 if let Some(place) = first_manifest(repo, wave) {
@@ -43,6 +49,59 @@ fn check(repo: &Repo) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// How a cluster applies a set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Applies {
+    /// A Kustomization is pointed at a wave.
+    Waves,
+    /// Kustomizations are pointed at what lies in several waves.
+    Apps,
+    /// Not, or single apps of one wave only.
+    Nothing,
+}
+
+fn applies_set(set: &WaveSet, cluster: usize) -> Applies {
+    let mut waves = set.waves.values();
+    if waves.any(|wave| wave.kustomizations.contains_key(&cluster)) {
+        return Applies::Waves;
+    }
+    let below = set
+        .waves
+        .values()
+        .filter(|wave| wave.below.contains_key(&cluster))
+        .count();
+    if below > 1 {
+        Applies::Apps
+    } else {
+        Applies::Nothing
+    }
+}
+
+fn is_applied_nowhere(wave: &Wave) -> bool {
+    wave.kustomizations.is_empty() && wave.below.is_empty()
+}
+
+/// True if a Kustomization has this wave's number or nearly its path, and leads elsewhere: that is said of its path.
+fn is_meant_elsewhere(cluster: &Cluster, set: &WaveSet, number: u64, wave: &Wave) -> bool {
+    let directories = || wave.directories.iter().map(String::as_str);
+    cluster
+        .kustomizations
+        .iter()
+        .any(|kustomization| match &kustomization.location {
+            Location::Missing(path) | Location::File(path) => {
+                near::nearest(path, directories()).is_some()
+            }
+            Location::Directory(path) => {
+                wave_settings_differ::number_in_name(kustomization) == Some(number)
+                    && set
+                        .waves
+                        .values()
+                        .any(|other| other.directories.contains(path))
+            }
+            _ => false,
+        })
 }
 
 fn report(

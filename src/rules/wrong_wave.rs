@@ -1,5 +1,7 @@
 //! `wrong-wave`: a service's manifest lies in another wave than its longest dependency path gives.
 
+mod mend;
+
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{Cluster, NamespacedName};
@@ -22,7 +24,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (set_index, set) in waves.sets.iter().enumerate() {
         if set.claimed {
-            findings.extend(misplaced(waves, set));
+            findings.extend(misplaced(repo, waves, set));
         } else {
             for (cluster_index, cluster) in repo.head.flux.clusters.iter().enumerate() {
                 findings.extend(depends_upwards(waves, set_index, cluster_index, cluster));
@@ -33,19 +35,32 @@ fn check(repo: &Repo) -> Vec<Finding> {
 }
 
 /// Placements of services whose computed wave is another.
-fn misplaced(waves: &Waves, set: &WaveSet) -> Vec<Finding> {
+fn misplaced(repo: &Repo, waves: &Waves, set: &WaveSet) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, wave) in &set.waves {
         for placement in &wave.placements {
-            if let Some(finding) = judge(waves, set, *number, placement) {
-                findings.push(finding);
+            let Some((computed, mut finding)) = judge(waves, set, *number, placement) else {
+                continue;
+            };
+            finding.fix = mend::mend(repo, set, *number, computed, placement);
+            if finding.fix.is_none()
+                && let Some(help) = &mut finding.help
+            {
+                help.push_str("; `wavelint plan` gives the steps in which Flux deletes nothing");
             }
+            findings.push(finding);
         }
     }
     findings
 }
 
-fn judge(waves: &Waves, set: &WaveSet, number: u64, placement: &Placement) -> Option<Finding> {
+/// Where a placement belongs, and what to say of it; `None` if it is in its place.
+fn judge(
+    waves: &Waves,
+    set: &WaveSet,
+    number: u64,
+    placement: &Placement,
+) -> Option<(u64, Finding)> {
     let service = placement.service?;
     let depth = set.depths.get(&service)?;
     let computed = set.number_at(depth.depth);
@@ -95,7 +110,7 @@ fn judge(waves: &Waves, set: &WaveSet, number: u64, placement: &Placement) -> Op
             format!("`{name}` declares no dependency on another service"),
         );
     }
-    Some(finding)
+    Some((computed, finding))
 }
 
 fn help(set: &WaveSet, number: u64, computed: u64, placement: &Placement) -> String {
@@ -107,14 +122,13 @@ fn help(set: &WaveSet, number: u64, computed: u64, placement: &Placement) -> Str
     };
     match placement.kind {
         PlacementKind::Listed => format!(
-            "list it in {there}/kustomization.yaml instead of {here}/kustomization.yaml{create}; \
-             `wavelint plan` gives the steps in which Flux deletes nothing"
+            "list it in {there}/kustomization.yaml instead of {here}/kustomization.yaml{create}"
         ),
         PlacementKind::File | PlacementKind::Directory => {
             let target = placement.path.replacen(&here, &there, 1);
             format!(
                 "move {} to {target}{create}, byte for byte, and its entry from one \
-                 kustomization.yaml to the other; `wavelint plan` gives the steps in which Flux deletes nothing",
+                 kustomization.yaml to the other",
                 placement.path
             )
         }

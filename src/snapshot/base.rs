@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::environment::ImpliedBase;
-use super::take::{BaseRequest, Request, Source, TakeError};
+use super::request::{BaseRequest, Request, Source, TakeError};
 use super::{Snapshot, repository};
 use crate::git::{GitError, ObjectId, Parent, Repository};
 

@@ -7,11 +7,15 @@ use smol_str::SmolStr;
 mod base;
 mod environment;
 mod folder;
+mod overlay;
 mod repository;
-pub mod take;
+mod request;
+mod take;
 
 pub use environment::Environment;
-pub use take::{BaseRequest, Request, Source, TakeError, Taken};
+pub use overlay::Changes;
+pub use request::{BaseRequest, Request, Source, TakeError, Taken};
+pub use take::take;
 
 /// Where a snapshot was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

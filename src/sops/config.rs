@@ -1,6 +1,8 @@
 //! `.sops.yaml`: which rule is for which file. Upstream: sops `config/config.go`.
 
 use regex::Regex;
+
+use crate::go_regex;
 use smol_str::SmolStr;
 
 use super::metadata::{Selector, Text, text_of};
@@ -209,7 +211,7 @@ fn read_rule(rule: &Node, file_text: &str, unknown: &mut Vec<UnknownKey>) -> Cre
         place: rule.place,
         regex: path_regex
             .as_ref()
-            .map(|regex| Regex::new(&regex.text).map_err(|error| error.to_string())),
+            .map(|regex| go_regex::compile(&regex.text)),
         path_regex,
         recipients,
         key_groups: groups.len().max(1),

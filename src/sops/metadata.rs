@@ -1,6 +1,8 @@
 //! The block that SOPS adds to what it encrypts. Upstream: sops `stores/stores.go`.
 
 use regex::Regex;
+
+use crate::go_regex;
 use smol_str::SmolStr;
 
 use super::flat;
@@ -142,7 +144,7 @@ impl Selector {
         let regex = if by_suffix {
             None
         } else {
-            Regex::new(&pattern).ok()
+            go_regex::compile(&pattern).ok()
         };
         Self {
             kind,

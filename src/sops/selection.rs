@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 
 use super::flat;
 use super::is_encrypted_value;
-use super::metadata::{Format, Metadata, Text};
+use super::metadata::{Format, Metadata, Selector, Text, format_of_path};
 use crate::source::{FileId, Place};
 use crate::tree::Files;
 use crate::yaml::{Comment, Node, Typed, Value};
@@ -51,16 +51,25 @@ impl Leaf {
 
 /// The values of all documents of a file, by the metadata of the first, as SOPS takes it.
 pub fn leaves_of_file(files: &Files, id: FileId, metadata: &Metadata) -> Vec<Leaf> {
-    match metadata.format {
+    leaves_in(files, id, metadata.format, &metadata.selector)
+}
+
+/// The values of a file in the format that its name says, and which of them a selector selects;
+/// for files that are not encrypted yet.
+pub fn leaves_by_selector(files: &Files, id: FileId, selector: &Selector) -> Vec<Leaf> {
+    leaves_in(files, id, format_of_path(files.path(id)), selector)
+}
+
+fn leaves_in(files: &Files, id: FileId, format: Format, selector: &Selector) -> Vec<Leaf> {
+    match format {
         Format::Yaml | Format::Json | Format::Binary => {
             let yaml = files.yaml(id);
             yaml.documents
                 .iter()
-                .flat_map(|document| leaves(&document.root, &yaml.comments, metadata))
+                .flat_map(|document| leaves(&document.root, &yaml.comments, selector))
                 .collect()
         }
-        Format::Dotenv => flat_leaves(files.text(id), id, metadata),
-        Format::Ini => flat_leaves(files.text(id), id, metadata),
+        Format::Dotenv | Format::Ini => flat_leaves(files.text(id), id, format, selector),
     }
 }
 
@@ -71,11 +80,11 @@ pub fn leaves_of_file(files: &Files, id: FileId, metadata: &Metadata) -> Vec<Lea
 /// They are attached by their place: those on lines of their own between the previous value
 /// and the key, and one behind a value on its line. SOPS moves some comments when it writes
 /// a file, so in hand-edited files this can differ from what it would do.
-pub fn leaves(document: &Node, comments: &[Comment], metadata: &Metadata) -> Vec<Leaf> {
-    let by_comment = metadata.selector.kind.matches_comments();
+pub fn leaves(document: &Node, comments: &[Comment], selector: &Selector) -> Vec<Leaf> {
+    let by_comment = selector.kind.matches_comments();
     let mut walk = Walk {
         comments: if by_comment { comments } else { &[] },
-        metadata,
+        selector,
         path: Vec::new(),
         leaves: Vec::new(),
     };
@@ -117,7 +126,7 @@ struct Bounds {
 
 struct Walk<'a> {
     comments: &'a [Comment],
-    metadata: &'a Metadata,
+    selector: &'a Selector,
     path: Vec<SmolStr>,
     leaves: Vec<Leaf>,
 }
@@ -173,13 +182,12 @@ impl Walk<'_> {
     }
 
     fn key_matches(&self, key: &str) -> bool {
-        let selector = &self.metadata.selector;
-        !selector.kind.matches_comments() && selector.matches(key)
+        !self.selector.kind.matches_comments() && self.selector.matches(key)
     }
 
     /// True if a comment before `first`, or behind the scalar `value` on its line, matches.
     fn comment_matches(&self, from: u32, first: &Node, value: &Node, to: u32) -> bool {
-        let matches = |comment: &Comment| self.metadata.selector.matches(&comment.text);
+        let matches = |comment: &Comment| self.selector.matches(&comment.text);
         let start = self.position(from);
         let before = self.comments[start..]
             .iter()
@@ -202,7 +210,7 @@ impl Walk<'_> {
     fn push(&mut self, place: Place, text: SmolStr, null: bool, matched: bool) {
         let path = self.path.clone();
         self.leaves
-            .push(leaf(path, place, text, null, matched, self.metadata));
+            .push(leaf(path, place, text, null, matched, self.selector));
     }
 }
 
@@ -212,7 +220,7 @@ fn leaf(
     text: SmolStr,
     null: bool,
     matched: bool,
-    metadata: &Metadata,
+    selector: &Selector,
 ) -> Leaf {
     let state = if null || text.is_empty() {
         LeafState::Empty
@@ -226,13 +234,13 @@ fn leaf(
         place,
         text,
         state,
-        selected: matched == metadata.selector.kind.selects_encrypted(),
+        selected: matched == selector.kind.selects_encrypted(),
     }
 }
 
 /// The values of a dotenv or INI file. Comments are not looked at.
-fn flat_leaves(text: &str, file: FileId, metadata: &Metadata) -> Vec<Leaf> {
-    let pairs = if metadata.format == Format::Ini {
+fn flat_leaves(text: &str, file: FileId, format: Format, selector: &Selector) -> Vec<Leaf> {
+    let pairs = if format == Format::Ini {
         flat::ini_pairs(text, file)
     } else {
         flat::dotenv_pairs(text, file)
@@ -245,10 +253,10 @@ fn flat_leaves(text: &str, file: FileId, metadata: &Metadata) -> Vec<Leaf> {
                 .into_iter()
                 .filter(|key| !key.is_empty())
                 .collect();
-            let matched = !metadata.selector.kind.matches_comments()
-                && path.iter().any(|key| metadata.selector.matches(key));
+            let matched =
+                !selector.kind.matches_comments() && path.iter().any(|key| selector.matches(key));
             let Text { text, place } = pair.value;
-            leaf(path, place, text, false, matched, metadata)
+            leaf(path, place, text, false, matched, selector)
         })
         .collect()
 }

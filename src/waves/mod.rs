@@ -4,13 +4,17 @@ mod catalog;
 mod numbered;
 mod placement;
 mod sets;
+mod survey;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use catalog::{Catalog, Service, ServiceDependency};
-pub use numbered::Numbered;
+pub use numbered::{Numbered, says_wave};
 pub use placement::{Placement, PlacementKind, last_name};
 pub use sets::{ServiceDepth, Wave, WaveSet};
+pub use survey::{ServiceView, survey};
+pub use table::markdown_table;
 
 use crate::config::Config;
 use crate::flux::Cluster;
@@ -26,6 +30,8 @@ pub struct Waves {
     pub sets: Vec<WaveSet>,
     /// Cycles of the catalog: indices of the services of each, in order of the dependencies.
     pub cycles: Vec<Vec<usize>>,
+    /// The depth of each service in the whole catalog, whichever set it is in.
+    pub depths: BTreeMap<usize, ServiceDepth>,
 }
 
 impl Waves {
@@ -46,6 +52,30 @@ impl Waves {
         }
         best.map(|(_, wave)| wave)
     }
+
+    /// The set in which a service counts: where it is placed, else the first that has a place for it.
+    pub fn set_of(&self, service: usize) -> Option<usize> {
+        let has = |set: &WaveSet| set.claimed && set.depths.contains_key(&service);
+        (0..self.sets.len())
+            .find(|set| !self.sets[*set].placed(service).is_empty())
+            .or_else(|| (0..self.sets.len()).find(|set| has(&self.sets[*set])))
+    }
+
+    /// The wave in which a service belongs, and the path that proves it; `None` for one in or above
+    /// a cycle. Where there is no wave set yet, waves count from 0.
+    pub fn computed(&self, service: usize) -> Option<(u64, &ServiceDepth)> {
+        match self.set_of(service) {
+            Some(set) => {
+                let set = &self.sets[set];
+                let depth = set.depths.get(&service)?;
+                Some((set.number_at(depth.depth), depth))
+            }
+            None => {
+                let depth = self.depths.get(&service)?;
+                Some((depth.depth as u64, depth))
+            }
+        }
+    }
 }
 
 /// Reads the catalog, finds the wave sets, and computes in which wave each service belongs.
@@ -54,23 +84,26 @@ pub fn read(files: &Files, tree: &Tree, clusters: &[Cluster], config: &Config) -
         !config.exclude.matches(path) && is_catalog(config, path)
     });
     let mut sets = sets::wave_sets(files, tree, clusters, &catalog, config);
-    let claimed = sets.iter().filter(|set| set.claimed).count();
-    for set in &mut sets {
+    let all: BTreeSet<usize> = (0..catalog.services.len()).collect();
+    let placed: Vec<BTreeSet<usize>> = sets.iter().map(WaveSet::services).collect();
+    for (index, set) in sets.iter_mut().enumerate() {
         if !set.claimed {
             continue;
         }
-        let members: BTreeSet<usize> = if claimed == 1 {
-            (0..catalog.services.len()).collect()
-        } else {
-            set.waves
-                .values()
-                .flat_map(|wave| &wave.placements)
-                .filter_map(|placement| placement.service)
-                .collect()
-        };
+        // A service of another set is in place before this one, or is not this one's matter; one
+        // that is placed nowhere still stands between those that are.
+        let elsewhere = placed
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != index)
+            .flat_map(|(_, services)| services);
+        let mut members = all.clone();
+        for service in elsewhere {
+            members.remove(service);
+        }
+        members.extend(&placed[index]);
         set.depths = depths(&catalog, &members);
     }
-    let all: BTreeSet<usize> = (0..catalog.services.len()).collect();
     let graph = graph(&catalog, &all);
     let cycles = graph
         .cyclic_components()
@@ -83,10 +116,12 @@ pub fn read(files: &Files, tree: &Tree, clusters: &[Cluster], config: &Config) -
                 .collect()
         })
         .collect();
+    let depths = depths(&catalog, &all);
     Waves {
         catalog,
         sets,
         cycles,
+        depths,
     }
 }
 
@@ -121,25 +156,27 @@ pub fn graph(catalog: &Catalog, members: &BTreeSet<usize>) -> Graph {
     Graph::new(catalog.services.len(), edges)
 }
 
-/// The depth of each member by its longest dependency path inside the members.
+/// The depth of each member by its longest dependency path inside the members. Of several longest
+/// paths that one counts which goes along the earlier entry of `dependencies` at each service.
 pub fn depths(catalog: &Catalog, members: &BTreeSet<usize>) -> BTreeMap<usize, ServiceDepth> {
-    let graph = graph(catalog, members);
-    let longest = graph.longest_paths();
+    let longest = graph(catalog, members).longest_paths();
+    let next = |service: usize| {
+        let below = longest.depth(service)?.checked_sub(1)?;
+        catalog.services[service]
+            .dependencies
+            .iter()
+            .filter_map(|dependency| catalog.find(&dependency.name))
+            .find(|target| members.contains(target) && longest.depth(*target) == Some(below))
+    };
     members
         .iter()
-        .filter_map(|index| {
+        .filter_map(|service| {
+            let chain = std::iter::successors(Some(*service), |at| next(*at)).collect();
             Some((
-                *index,
+                *service,
                 ServiceDepth {
-                    depth: longest.depth(*index)?,
-                    chain: std::iter::once(*index)
-                        .chain(
-                            longest
-                                .path(*index)
-                                .into_iter()
-                                .map(|edge| graph.edges()[edge].to),
-                        )
-                        .collect(),
+                    depth: longest.depth(*service)?,
+                    chain,
                 },
             ))
         })

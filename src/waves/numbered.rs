@@ -35,15 +35,17 @@ impl<'a> Numbered<'a> {
     /// True if the stem itself says that these are waves.
     pub fn says_wave(&self) -> bool {
         let word = self.stem.trim_end_matches(['-', '_', '.']);
-        let word = word
-            .rsplit(['-', '_', '.'])
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        WAVE_WORDS
-            .iter()
-            .any(|known| word == *known || word.strip_suffix('s') == Some(known))
+        let word = word.rsplit(['-', '_', '.']).next().unwrap_or_default();
+        says_wave(word)
     }
+}
+
+/// True for `wave` and its synonyms, in any case and number.
+pub fn says_wave(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    WAVE_WORDS
+        .iter()
+        .any(|known| word == *known || word.strip_suffix('s') == Some(known))
 }
 
 #[cfg(test)]

@@ -91,7 +91,8 @@ fn collect(
     }
 }
 
-/// A directory is one placement if a service claims its name, or if it builds and nothing in it is claimed.
+/// A directory is one placement if a service claims its name, or if it builds and nothing in it is
+/// claimed, or only by the labels of one service.
 fn collect_directory(
     files: &Files,
     tree: &Tree,
@@ -102,10 +103,13 @@ fn collect_directory(
 ) {
     let claimed = catalog.claim(name);
     let mut inside = Vec::new();
+    let mut labelled = None;
     if claimed.is_none() {
         collect(files, tree, catalog, &path, &mut inside);
         let builds = kustomization_file(tree, &path).is_some();
-        if !builds || inside.iter().any(|placement| placement.service.is_some()) {
+        labelled = only_label(catalog, &inside);
+        let is_group = inside.iter().any(|placement| placement.service.is_some());
+        if !builds || is_group && labelled.is_none() {
             found.extend(inside);
             return;
         }
@@ -123,9 +127,21 @@ fn collect_directory(
         place: Place::file_start(*first),
         files: all,
         kind: PlacementKind::Directory,
-        service: claimed,
+        service: claimed.or(labelled),
         path,
     });
+}
+
+/// The one service that labels claim all of it for; `None` if a name claims something.
+fn only_label(catalog: &Catalog, inside: &[Placement]) -> Option<usize> {
+    let service = inside.iter().find_map(|placement| placement.service)?;
+    inside
+        .iter()
+        .all(|placement| {
+            let by_name = catalog.claim(last_name(&placement.path)).is_some();
+            !by_name && placement.service.is_none_or(|other| other == service)
+        })
+        .then_some(service)
 }
 
 /// An entry that leads out of the wave, claimed by the last name in its path that a service claims.

@@ -39,6 +39,8 @@ pub struct Wave {
     pub kustomizations: BTreeMap<usize, Vec<usize>>,
     /// By index of the cluster, the indices of the Kustomizations whose path lies below one of them.
     pub below: BTreeMap<usize, Vec<usize>>,
+    /// Those of `below` that are not made, directly or through others, by one of `kustomizations`.
+    pub beside: BTreeMap<usize, Vec<usize>>,
 }
 
 /// How deep a service stands on others.
@@ -89,6 +91,15 @@ impl WaveSet {
             .collect()
     }
 
+    /// All services that are placed in it.
+    pub fn services(&self) -> BTreeSet<usize> {
+        self.waves
+            .values()
+            .flat_map(|wave| &wave.placements)
+            .filter_map(|placement| placement.service)
+            .collect()
+    }
+
     /// The directory of a wave; for one that does not exist yet, what it would be called.
     pub fn directory(&self, number: u64) -> String {
         self.waves
@@ -97,13 +108,14 @@ impl WaveSet {
             .unwrap_or_else(|| join_name(&self.parent, &format!("{}{number}", self.stem)))
     }
 
-    /// True if every wave that a cluster applies is applied by exactly one Kustomization, pointed at its directory.
+    /// True if every wave that a cluster applies is applied by exactly one Kustomization, pointed at its
+    /// directory. What that one makes itself, for single apps of the wave, does not count.
     pub fn one_kustomization_a_wave(&self, cluster: usize) -> bool {
         let mut any = false;
         for wave in self.waves.values() {
             let direct = wave.kustomizations.get(&cluster).map_or(0, Vec::len);
-            let below = wave.below.get(&cluster).map_or(0, Vec::len);
-            if direct > 1 || below > 0 {
+            let beside = wave.beside.get(&cluster).map_or(0, Vec::len);
+            if direct > 1 || beside > 0 {
                 return false;
             }
             any |= direct == 1;
@@ -188,7 +200,7 @@ pub(super) fn wave_sets(
                     .any(|placement| placement.service.is_some());
             }
         }
-        if configured.is_some() || is_wave_set(&set, clusters) {
+        if configured.is_some() || is_wave_set(&set, clusters, catalog) {
             sets.push(set);
         }
     }
@@ -196,7 +208,7 @@ pub(super) fn wave_sets(
 }
 
 /// The stem says so, or a catalog claims its files, or most neighbours are ordered by dependsOn.
-fn is_wave_set(set: &WaveSet, clusters: &[Cluster]) -> bool {
+fn is_wave_set(set: &WaveSet, clusters: &[Cluster], catalog: &Catalog) -> bool {
     let applied: Vec<usize> = (0..clusters.len())
         .map(|cluster| {
             set.waves
@@ -212,7 +224,7 @@ fn is_wave_set(set: &WaveSet, clusters: &[Cluster]) -> bool {
             Numbered::parse(split(directory).1).is_some_and(|numbered| numbered.says_wave())
         })
     });
-    if set.claimed {
+    if set.claimed && (says_wave || holds_services(set, catalog)) {
         return true;
     }
     if says_wave && applied.iter().any(|count| *count >= 2) {
@@ -220,6 +232,17 @@ fn is_wave_set(set: &WaveSet, clusters: &[Cluster]) -> bool {
     }
     (0..clusters.len())
         .any(|cluster| applied[cluster] >= 2 && mostly_ordered(set, clusters, cluster))
+}
+
+/// True if numbered siblings of any name hold services: several of them, and are none themselves
+/// (`minecraft-1` beside `minecraft-2` of a service `minecraft`).
+fn holds_services(set: &WaveSet, catalog: &Catalog) -> bool {
+    let are_services = set
+        .waves
+        .values()
+        .flat_map(|wave| &wave.directories)
+        .any(|directory| catalog.claim(split(directory).1).is_some());
+    !are_services && set.services().len() >= 2
 }
 
 fn mostly_ordered(set: &WaveSet, clusters: &[Cluster], cluster: usize) -> bool {
@@ -269,6 +292,22 @@ impl Wave {
                         self.below.entry(cluster_index).or_default().push(index);
                     }
                 }
+            }
+            let direct = self.kustomizations.get(&cluster_index);
+            let beside: Vec<usize> = self
+                .below
+                .get(&cluster_index)
+                .into_iter()
+                .flatten()
+                .copied()
+                .filter(|index| {
+                    !cluster
+                        .ancestors(*index)
+                        .any(|above| direct.is_some_and(|direct| direct.contains(&above)))
+                })
+                .collect();
+            if !beside.is_empty() {
+                self.beside.insert(cluster_index, beside);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Trees → YAML text, in the form that kustomize prints: two spaces, lists not indented.
 
-use super::node::{Node, Scalar, Style, Value};
+use super::node::{Node, Value};
+use super::scalar::{Scalar, Style};
 use super::scalar::{Typed, plain_text_is_string};
 
 /// Several documents, separated by `---`.

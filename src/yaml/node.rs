@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::scalar::{Typed, typed_core};
+use super::scalar::{Scalar, Style, Typed};
 use crate::source::Place;
 
 /// A value and the place where it is written.
@@ -27,47 +27,6 @@ pub enum Value {
     Mapping(Arc<Mapping>),
 }
 
-/// A scalar: its text after unescaping, and how it was written, which decides its type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scalar {
-    /// The text.
-    pub text: SmolStr,
-    /// The notation; only a plain scalar can be anything but a string.
-    pub style: Style,
-    /// The explicit tag, if any.
-    pub tag: Tag,
-}
-
-/// How a scalar is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// Without quotes.
-    Plain,
-    /// `'…'`
-    SingleQuoted,
-    /// `"…"`
-    DoubleQuoted,
-    /// `|`
-    Literal,
-    /// `>`
-    Folded,
-}
-
-/// An explicit tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tag {
-    /// None written.
-    None,
-    /// `!!str`, or `!`: a string whatever the text.
-    String,
-    /// `!!binary`.
-    Binary,
-    /// Another of YAML's own (`!!int`, `!!bool`, …): typed by its text all the same.
-    Core,
-    /// A tag of somebody's own (`!reference`, `!vault`).
-    Custom,
-}
-
 /// A map in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
@@ -82,31 +41,6 @@ pub struct Entry {
     pub key: Node,
     /// The value.
     pub value: Node,
-}
-
-impl Scalar {
-    /// A string that stays one whatever its text.
-    pub fn string(text: impl Into<SmolStr>) -> Self {
-        Self {
-            text: text.into(),
-            style: Style::DoubleQuoted,
-            tag: Tag::None,
-        }
-    }
-
-    /// A plain scalar, typed by its text.
-    pub fn plain(text: impl Into<SmolStr>) -> Self {
-        Self {
-            text: text.into(),
-            style: Style::Plain,
-            tag: Tag::None,
-        }
-    }
-
-    /// The typed value, as Kubernetes' resource readers (yaml.v3) type it.
-    pub fn typed(&self) -> Typed {
-        typed_core(self)
-    }
 }
 
 impl Mapping {

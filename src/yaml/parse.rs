@@ -6,8 +6,9 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as ParserSpan};
 use smol_str::SmolStr;
 
-use super::node::{Entry, Mapping, Node, Scalar, Style, Tag, Value};
+use super::node::{Entry, Mapping, Node, Value};
 use super::offsets::OffsetMap;
+use super::scalar::{Scalar, Style, Tag};
 use crate::source::{FileId, Place, Span};
 
 /// A document that expands through aliases to more nodes than this, and to much

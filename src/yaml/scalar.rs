@@ -5,7 +5,73 @@
 //! objects after Flux's substitution are read by yaml.v2 rules (sigs.k8s.io/yaml),
 //! where `yes`, `on` and their kin are booleans too.
 
-use super::node::{Scalar, Style, Tag};
+use smol_str::SmolStr;
+
+/// A scalar: its text after unescaping, and how it was written, which decides its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    /// The text.
+    pub text: SmolStr,
+    /// The notation; only a plain scalar can be anything but a string.
+    pub style: Style,
+    /// The explicit tag, if any.
+    pub tag: Tag,
+}
+
+/// How a scalar is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes.
+    Plain,
+    /// `'…'`
+    SingleQuoted,
+    /// `"…"`
+    DoubleQuoted,
+    /// `|`
+    Literal,
+    /// `>`
+    Folded,
+}
+
+/// An explicit tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// None written.
+    None,
+    /// `!!str`, or `!`: a string whatever the text.
+    String,
+    /// `!!binary`.
+    Binary,
+    /// Another of YAML's own (`!!int`, `!!bool`, …): typed by its text all the same.
+    Core,
+    /// A tag of somebody's own (`!reference`, `!vault`).
+    Custom,
+}
+
+impl Scalar {
+    /// A string that stays one whatever its text.
+    pub fn string(text: impl Into<SmolStr>) -> Self {
+        Self {
+            text: text.into(),
+            style: Style::DoubleQuoted,
+            tag: Tag::None,
+        }
+    }
+
+    /// A plain scalar, typed by its text.
+    pub fn plain(text: impl Into<SmolStr>) -> Self {
+        Self {
+            text: text.into(),
+            style: Style::Plain,
+            tag: Tag::None,
+        }
+    }
+
+    /// The typed value, as Kubernetes' resource readers (yaml.v3) type it.
+    pub fn typed(&self) -> Typed {
+        typed_core(self)
+    }
+}
 
 /// A typed scalar. A string's text stays in the [`Scalar`].
 #[derive(Clone, Copy, Debug, PartialEq)]

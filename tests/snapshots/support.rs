@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use wavelint::snapshot::take::take;
+use wavelint::snapshot::take;
 use wavelint::snapshot::{
     BaseRequest, EntryKind, Environment, Request, Snapshot, Source, TakeError, Taken,
 };

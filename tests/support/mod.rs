@@ -1,6 +1,8 @@
 //! Trees from disk and comparison of built objects, for the tests of the kustomize engine.
 #![allow(dead_code)]
 
+pub(crate) mod generated;
+
 use std::path::Path;
 
 use wavelint::kustomize::{Build, BuildOptions, Kustomize};

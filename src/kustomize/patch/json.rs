@@ -78,6 +78,8 @@ fn as_yaml_1_1(node: &Node) -> Node {
                     Scalar::plain(if value { "true" } else { "false" })
                 }
                 (Typed::Null, _) => Scalar::plain("null"),
+                (Typed::Int(value), _) => Scalar::plain(value.to_string()),
+                (Typed::Float(value), _) => Scalar::plain(value.to_string()),
                 (Typed::String, _) if scalar.style == Style::Plain => {
                     Scalar::string(scalar.text.clone())
                 }
@@ -110,9 +112,52 @@ fn as_yaml_1_1(node: &Node) -> Node {
 /// # Errors
 /// At the first operation that does not apply; the object is then half changed and not to be used.
 pub(super) fn apply(object: &mut Node, operations: &[Operation]) -> Result<(), OperationError> {
+    normalize(object);
     operations
         .iter()
         .try_for_each(|operation| operation.apply(object))
+}
+
+/// Writes plain scalars as they are after a way through JSON: `1.50` as `1.5`, an empty value as `null`.
+fn normalize(node: &mut Node) {
+    if !changes_in_json(node) {
+        return;
+    }
+    match &mut node.value {
+        Value::Scalar(scalar) => {
+            let text = match scalar.typed() {
+                Typed::Null => "null".to_owned(),
+                Typed::Bool(value) => value.to_string(),
+                Typed::Int(value) => value.to_string(),
+                Typed::Float(value) => value.to_string(),
+                Typed::String => return,
+            };
+            *scalar = Scalar::plain(text);
+        }
+        Value::Sequence(_) => node.items_mut().into_iter().flatten().for_each(normalize),
+        Value::Mapping(_) => node
+            .mapping_mut()
+            .into_iter()
+            .flat_map(|mapping| &mut mapping.entries)
+            .for_each(|entry| normalize(&mut entry.value)),
+    }
+}
+
+fn changes_in_json(node: &Node) -> bool {
+    match &node.value {
+        Value::Scalar(scalar) => match scalar.typed() {
+            Typed::String => false,
+            Typed::Null => scalar.text != "null",
+            Typed::Bool(value) => scalar.text != if value { "true" } else { "false" },
+            Typed::Int(value) => scalar.text != value.to_string().as_str(),
+            Typed::Float(value) => scalar.text != value.to_string().as_str(),
+        },
+        Value::Sequence(items) => items.iter().any(changes_in_json),
+        Value::Mapping(mapping) => mapping
+            .entries
+            .iter()
+            .any(|entry| changes_in_json(&entry.value)),
+    }
 }
 
 impl Operation {
@@ -294,7 +339,7 @@ impl Operation {
         let index: Option<i64> = key.parse().ok();
         let found = index.and_then(|index| {
             if index < 0 {
-                length.checked_sub(usize::try_from(-index).ok()?)
+                length.checked_sub(usize::try_from(index.unsigned_abs()).ok()?)
             } else {
                 usize::try_from(index).ok()
             }
@@ -316,7 +361,9 @@ fn child_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     let items = node.items_mut()?;
     let index: i64 = key.parse().ok()?;
     let index = if index < 0 {
-        items.len().checked_sub(usize::try_from(-index).ok()?)?
+        items
+            .len()
+            .checked_sub(usize::try_from(index.unsigned_abs()).ok()?)?
     } else {
         usize::try_from(index).ok()?
     };

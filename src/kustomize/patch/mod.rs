@@ -6,6 +6,7 @@
 mod index;
 mod json;
 mod merge;
+mod merge_list;
 mod merge_schema;
 mod read;
 mod select;
@@ -16,12 +17,13 @@ use select::Selector;
 
 use super::level::{Level, Scope};
 use super::nearby;
+use super::printed::fill_empty_values;
 use super::scope;
-use super::transform::refusal;
+use super::transform::{as_text, refusal};
 use super::{Gap, GapEffect, ObjectId, PatchUse, Problem};
 use crate::source::{Place, Span};
 use crate::tree::join;
-use crate::yaml::Node;
+use crate::yaml::{Entry, Node};
 
 /// At most this many objects are offered as what a patch may have meant.
 const MAX_CANDIDATES: usize = 200;
@@ -127,6 +129,7 @@ impl Phase<'_, '_> {
             None => self.read(Source::Path(entry), read::Expected::Merge),
         };
         if let Some(Content::Merge(patches)) = content {
+            let patches: Vec<Node> = patches.iter().map(with_text_metadata).collect();
             self.merge_entry(entry, None, &patches, Allowed::default());
         }
     }
@@ -213,8 +216,9 @@ impl Phase<'_, '_> {
                 if selected.is_empty() {
                     self.offer_candidates(target, &mut used);
                 }
+                let patch = with_text_metadata(patch);
                 for at in selected {
-                    if !self.merge_one(at, patch, allowed) {
+                    if !self.merge_one(at, &patch, allowed) {
                         break;
                     }
                 }
@@ -278,7 +282,7 @@ impl Phase<'_, '_> {
         ]
         .into_iter()
         .filter(|(_, keep)| *keep)
-        .map(|(path, _)| (path, object.node.at(path).cloned()))
+        .map(|(path, _)| (path, object.node.at(path).map(as_text)))
         .collect();
         let mut patch = patch.clone();
         if let Some(version) = object.node.get("apiVersion") {
@@ -346,6 +350,7 @@ impl Phase<'_, '_> {
         for at in selected {
             let object = &mut self.level.objects[at];
             let mut node = object.node.clone();
+            fill_empty_values(&mut node, self.scope.files);
             if let Err(error) = json::apply(&mut node, operations) {
                 let message = format!("{}: {}", object.id(), error.message);
                 let related = vec![(object.origin, "the object is here".to_owned())];
@@ -361,7 +366,6 @@ impl Phase<'_, '_> {
             object.node = node;
             self.index.update(at, object);
         }
-        self.level.renamed_by_patch |= renames;
         self.level.patches.push(used);
     }
 
@@ -458,6 +462,35 @@ fn text_field<'n>(entry: &'n Node, name: &str) -> Option<&'n Node> {
         node.as_scalar()
             .is_some_and(|scalar| !scalar.text.is_empty())
     })
+}
+
+/// The patch as kustomize prepares it for a target, and in `patchesStrategicMerge`: its labels and
+/// annotations are strings, so that a null there deletes nothing but becomes the text `null`.
+fn with_text_metadata(patch: &Node) -> Node {
+    let mut patch = patch.clone();
+    for field in ["labels", "annotations"] {
+        let Some(written) = patch.at(&["metadata", field]) else {
+            continue;
+        };
+        let place = written.place;
+        let entries: Vec<Entry> = written
+            .pairs()
+            .into_iter()
+            .map(|entry| Entry {
+                key: entry.key.clone(),
+                value: as_text(&entry.value),
+            })
+            .collect();
+        let Some(metadata) = patch.get_mut("metadata") else {
+            continue;
+        };
+        if entries.is_empty() {
+            metadata.remove(field);
+        } else {
+            metadata.set(field, place, Node::mapping(place, entries));
+        }
+    }
+    patch
 }
 
 /// Puts back a value that a merge patch may not change.

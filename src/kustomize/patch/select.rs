@@ -2,6 +2,8 @@
 
 use regex::Regex;
 
+use crate::go_regex;
+
 use crate::kustomize::scope::effective_namespace;
 use crate::kustomize::{Object, ObjectId, Problem, ProblemKind};
 use crate::yaml::Node;
@@ -37,15 +39,12 @@ impl Pattern {
         if text.chars().all(plain) {
             return Ok(Self::Word(text.to_owned()));
         }
-        Regex::new(&format!("^(?:{text})$"))
+        go_regex::compile_anchored(text)
             .map(Self::Expression)
             .map_err(|error| Problem {
                 kind: ProblemKind::Other,
                 place: node.place,
-                message: format!(
-                    "{field} `{text}` is no regular expression: {}",
-                    last_line(&error.to_string())
-                ),
+                message: format!("{field} `{text}` is no regular expression: {error}"),
                 related: Vec::new(),
                 help: None,
             })
@@ -58,10 +57,6 @@ impl Pattern {
             Self::Expression(expression) => expression.is_match(text),
         }
     }
-}
-
-fn last_line(text: &str) -> &str {
-    text.lines().last().unwrap_or_default().trim()
 }
 
 impl Selector {

@@ -2,6 +2,7 @@
 
 use regex::Regex;
 
+use crate::go_regex::compile;
 use crate::kustomize::fieldspec::{FieldError, FieldSpec, for_each_field};
 use crate::kustomize::{Object, Problem};
 use crate::source::Place;
@@ -65,7 +66,7 @@ impl<'a> Change<'a> {
     fn read(entry: &'a Node) -> Result<Self, Problem> {
         let name = written_text(entry, "name");
         let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-        let pattern = Regex::new(&pattern).map_err(|_| {
+        let pattern = compile(&pattern).map_err(|_| {
             let place = written(entry, "name").map_or(entry.place, |node| node.place);
             refusal(
                 place,

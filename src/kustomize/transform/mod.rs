@@ -41,6 +41,17 @@ pub(in crate::kustomize) fn field_refusal(
     }
 }
 
+/// A scalar as a string of the same text, as kustomize makes one when it reads labels, annotations
+/// or data as a map of strings: `null` becomes the text `null`.
+pub(in crate::kustomize) fn as_text(node: &Node) -> Node {
+    match node.as_scalar() {
+        Some(scalar) if scalar.typed() != Typed::String => {
+            Node::string(node.place, scalar.text.clone())
+        }
+        _ => node.clone(),
+    }
+}
+
 /// A field of a kustomization file; names fit whatever their case, as in Go's JSON decoder.
 pub(in crate::kustomize) fn written<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
     let mapping = node.as_mapping()?;

@@ -5,6 +5,8 @@ mod value;
 
 use regex::Regex;
 
+use crate::go_regex;
+
 use crate::kustomize::fieldspec::{FieldError, fits};
 use crate::kustomize::scope::{all_ids, effective_namespace};
 use crate::kustomize::{Gap, GapEffect, Object, ObjectId, Problem};
@@ -197,7 +199,7 @@ impl Selector {
             if text.is_empty() {
                 return Ok(None);
             }
-            Regex::new(&format!("^(?:{text})$")).map(Some).map_err(|_| {
+            go_regex::compile_anchored(text).map(Some).map_err(|_| {
                 let place = written(node, key).map_or(node.place, |node| node.place);
                 refusal(
                     place,

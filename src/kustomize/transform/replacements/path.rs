@@ -1,8 +1,7 @@
 //! Field paths of replacements (upstream: kyaml `pathsplitter.go`, `match.go`, `fns.go` PathGetter).
 
-use regex::Regex;
-
 use super::value::untyped;
+use crate::go_regex::compile;
 use crate::kustomize::fieldspec::{FieldError, split_path};
 use crate::source::Place;
 use crate::yaml::{Entry, Node, Value};
@@ -184,7 +183,7 @@ fn walk_matching(
     create: Option<&Node>,
     set: &mut Set<'_>,
 ) -> Result<usize, Stop> {
-    let Ok(pattern) = Regex::new(value) else {
+    let Ok(pattern) = compile(value) else {
         return Err(stop(node, format!("{value} is no regular expression")));
     };
     let matches = |item: &Node| {

@@ -1,0 +1,14 @@
+//! The program as users run it: the real binary in real git repositories made by the real git.
+
+#[path = "program/arguments.rs"]
+mod arguments;
+#[path = "program/drifts.rs"]
+mod drifts;
+#[path = "program/fixes.rs"]
+mod fixes;
+#[path = "program/hostile.rs"]
+mod hostile;
+#[path = "program/output.rs"]
+mod output;
+#[path = "program/repository.rs"]
+mod repository;
