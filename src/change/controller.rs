@@ -400,23 +400,37 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// True if a step of one actor changed nothing but its own record and did not make it unready.
+    /// True if a step of one actor changed nothing but its own record, did not make it unready,
+    /// and did not let go of anything that still carries its labels.
     fn is_quiet(&self, before: &State, after: &State, at: usize) -> bool {
         let (old, new) = (&before.actors[at], &after.actors[at]);
-        let others = |state: &State| -> Vec<(usize, ActorState)> {
-            state
-                .actors
-                .iter()
-                .copied()
-                .enumerate()
-                .filter(|(other, _)| *other != at)
-                .collect()
-        };
-        (!old.ready || new.ready)
+        let others_alike = before
+            .actors
+            .iter()
+            .zip(&after.actors)
+            .enumerate()
+            .all(|(other, (old, new))| other == at || old == new);
+        others_alike
+            && (!old.ready || new.ready)
             && (old.ending || old.spec == new.spec && old.live == new.live)
             && before.object == after.object
             && before.lost == after.lost
-            && (before.actors.len() == 1 || others(before) == others(after))
+            && !self.lets_go(before, after, at)
+    }
+
+    /// True if something with an actor's labels left its inventory and is still there.
+    fn lets_go(&self, before: &State, after: &State, at: usize) -> bool {
+        let leaves = |object: &usize| {
+            let lists = |state| {
+                self.inventory(state, at)
+                    .is_some_and(|applied| applied.objects.contains_key(object))
+            };
+            lists(before) && !lists(after)
+        };
+        let is_own = |live: Option<Live>| live.is_some_and(|live| live.owner == Some(at));
+        is_own(after.object) && leaves(&self.object)
+            || (0..self.cast.len())
+                .any(|role| is_own(after.actors[role].live) && leaves(&self.actor(role).object))
     }
 
     /// Health checks of all that wait for Kustomizations; true if one passed.

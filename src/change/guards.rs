@@ -109,7 +109,7 @@ mod tests {
             "spec: {commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}}}",
         );
         assert!(!marks(&object, &owner).kept);
-        assert!(marks(&owner, &object).only_created == false);
+        assert!(!marks(&object, &owner).only_created);
         let owner = node(
             "spec: {commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}}",
         );

@@ -108,11 +108,12 @@ pub(super) fn compare(
         .collect()
 }
 
-/// For each object its owners, each with the number of the object in its build.
-fn owners(cluster: &Cluster) -> BTreeMap<Key, Vec<(usize, usize)>> {
+/// For each object its owners, each with the number of the object in its build. Of a build
+/// that fails, what could be built all the same, if `failing` are wanted.
+fn owners(cluster: &Cluster, failing: bool) -> BTreeMap<Key, Vec<(usize, usize)>> {
     let mut owners: BTreeMap<Key, Vec<(usize, usize)>> = BTreeMap::new();
     for (index, kustomization) in cluster.kustomizations.iter().enumerate() {
-        if kustomization.fails() {
+        if kustomization.fails() && !failing {
             continue;
         }
         for (number, object) in kustomization.build.objects.iter().enumerate() {
@@ -126,8 +127,8 @@ fn owners(cluster: &Cluster) -> BTreeMap<Key, Vec<(usize, usize)>> {
 }
 
 fn departures(files: &Files, config: &Config, base: Side<'_>, head: Side<'_>) -> Vec<Departure> {
-    let before = owners(base.cluster);
-    let after = owners(head.cluster);
+    let before = owners(base.cluster, false);
+    let after = owners(head.cluster, true);
     let scene = scene::scene(files, config, base, head);
     let unknown_head = head.cluster.unknown_kustomizations().is_some()
         || head
@@ -148,16 +149,14 @@ fn departures(files: &Files, config: &Config, base: Side<'_>, head: Side<'_>) ->
                 scene.names.get(name).copied()
             })
             .collect();
-        let leaves = from.iter().zip(&actors).any(|((index, _), actor)| {
+        let stays_known = from.iter().all(|(index, _)| {
             let name = &base.cluster.kustomizations[*index].name;
-            match head.cluster.find(name) {
-                None => true,
-                Some(index) => {
-                    !head.cluster.kustomizations[index].unknown_objects()
-                        && may_leave(&scene, *actor, object)
-                }
-            }
+            head.cluster
+                .find(name)
+                .is_none_or(|index| !head.cluster.kustomizations[index].unknown_objects())
         });
+        let leaves = stays_known
+            && (0..scene.world.actors.len()).any(|actor| may_leave(&scene, actor, object));
         if !leaves {
             continue;
         }
@@ -200,15 +199,22 @@ fn departures(files: &Files, config: &Config, base: Side<'_>, head: Side<'_>) ->
     departures
 }
 
-/// True if a build that an owner may run at the head lacks the object.
+/// True if an actor applies an object at some moment and not, or not itself, at another.
 fn may_leave(scene: &Scene, actor: usize, object: usize) -> bool {
-    scene.world.actors[actor]
+    let mut has = false;
+    let mut lacks = scene.gone[actor];
+    for outcome in scene.world.actors[actor]
         .specs
         .iter()
-        .any(|spec| match &spec.builds[1] {
-            Outcome::Applies(applied) => !applied.objects.contains_key(&object),
-            Outcome::Fails => false,
-        })
+        .flat_map(|spec| &spec.builds)
+    {
+        match applied(outcome) {
+            Some(applied) if applied.objects.contains_key(&object) => has = true,
+            Some(_) => lacks = true,
+            None => {}
+        }
+    }
+    has && lacks
 }
 
 /// Where an object is built and what its metadata says there: objects with one signature share a fate.

@@ -67,6 +67,8 @@ pub(super) struct Scene {
     pub(super) names: BTreeMap<NamespacedName, usize>,
     /// For each object its number.
     pub(super) objects: BTreeMap<Key, usize>,
+    /// For each actor, true if the head does not have it.
+    pub(super) gone: Vec<bool>,
 }
 
 /// One revision of the cluster.
@@ -181,6 +183,11 @@ impl Builder<'_> {
                 actors,
                 sources: self.moving,
             },
+            gone: self
+                .names
+                .keys()
+                .map(|name| self.sides[1].find(name).is_none())
+                .collect(),
             names: self.names,
             objects: self.objects,
         }

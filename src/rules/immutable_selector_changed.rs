@@ -46,7 +46,13 @@ fn check(repo: &Repo) -> Vec<Finding> {
             let unknown =
                 owner.unknowns.contains(selector) || old_owner.unknowns.contains(old_selector);
             if !unknown && !selector.same_content(old_selector) {
-                findings.push(report(cluster, owner, object, old_selector, selector));
+                findings.push(report(
+                    repo,
+                    cluster,
+                    (owner, object),
+                    old_selector,
+                    selector,
+                ));
             }
         }
     }
@@ -77,10 +83,24 @@ fn selectors(cluster: &Cluster) -> BTreeMap<Key, (&Kustomization, &Object, &Node
     found
 }
 
+/// A label that a kustomization file puts everywhere: the field that does so, else the place itself.
+fn label_field(repo: &Repo, place: Place) -> Place {
+    repo.files
+        .yaml(place.file)
+        .documents
+        .first()
+        .and_then(|document| {
+            let entry = document.root.entry("commonLabels")?;
+            let inside = entry.value.place.span.contains(place.span);
+            inside.then_some(entry.key.place)
+        })
+        .unwrap_or(place)
+}
+
 fn report(
+    repo: &Repo,
     cluster: &Cluster,
-    owner: &Kustomization,
-    object: &Object,
+    (owner, object): (&Kustomization, &Object),
     old: &Node,
     new: &Node,
 ) -> Finding {
@@ -96,7 +116,7 @@ fn report(
     Finding::new(
         RULE.name,
         Severity::Error,
-        place.unwrap_or(new.place),
+        place.map_or(new.place, |place| label_field(repo, place)),
         format!(
             "{} gets another selector ({}), which is immutable: {follows}",
             object.id(),

@@ -14,6 +14,9 @@ impl Comparison<'_> {
         let (a, b) = (&old.name, &new.name);
         let old_after = self.after.find(a);
         let new_before = self.before.find(b);
+        if a == b && old.node.same_content(&new.node) {
+            return "another Kustomization may apply it for a while, with a spec that this commit changes, and prune it after that".to_owned();
+        }
         if a == b {
             return format!(
                 "`{a}` itself changes in this commit, and if it reconciles the new revision with its old spec first, it prunes what that spec no longer builds"
@@ -37,6 +40,9 @@ impl Comparison<'_> {
                 return format!("`{a}` prunes it, and `{b}` is suspended");
             }
             return format!("`{a}` prunes it before `{b}` can apply it");
+        }
+        if new.fails() {
+            return format!("`{a}` may prune it at any moment, and `{b}` does not build");
         }
         let ordered_after = old_after.is_some_and(|old| waits(self.after, old, to));
         let ordered_before = new_before.is_some_and(|new| waits(self.before, from, new));
