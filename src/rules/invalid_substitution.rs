@@ -23,7 +23,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
             for (index, fault) in &kustomization.substitution.faults {
                 let subject = match fault.kind {
                     FaultKind::Undefined => continue,
-                    FaultKind::Grammar => "Flux cannot substitute here: ",
+                    FaultKind::Grammar => "cannot be substituted: ",
                     FaultKind::Structure => "",
                 };
                 let help = match fault.kind {
