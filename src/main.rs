@@ -37,6 +37,7 @@ fn run(cli: &Cli) -> Result<Status, String> {
         Some(Command::Waves(args)) => {
             commands::waves::run(args, Style::detect(args.talk), &mut out)
         }
+        Some(Command::Plan(args)) => commands::plan::run(args, Style::detect(args.talk), &mut out),
         Some(_) => Err("not there yet".to_owned()),
     };
     status?;

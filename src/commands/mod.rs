@@ -8,5 +8,6 @@ pub mod completions;
 pub mod demo;
 pub mod explain;
 pub mod init;
+pub mod plan;
 pub mod rules;
 pub mod waves;
