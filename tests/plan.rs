@@ -133,7 +133,7 @@ fn a_wave_that_is_missing_is_made_like_its_sibling() {
     let mut start = homelab();
     let path = "catalog/services/radarr.yaml".to_owned();
     let text = start[&path].clone();
-    let deeper = text.replacen("dependencies:", "dependencies:\n    - seerr", 1);
+    let deeper = text.replacen("dependencies:", "dependencies:\n  - seerr", 1);
     assert_ne!(deeper, text, "{text}");
     start.insert(path, deeper);
     let seerr = "catalog/services/seerr.yaml".to_owned();
