@@ -32,6 +32,7 @@ pub mod fingerprint;
 pub mod suppress;
 pub mod plan;
 pub mod fix;
+pub mod draw;
 pub mod report;
 pub mod lint;
 pub mod commands;

@@ -31,6 +31,7 @@ fn run(cli: &Cli) -> Result<Status, String> {
         Some(Command::Completions(args)) => {
             commands::completions::run(args.shell, &mut out).map_err(|error| error.to_string())
         }
+        Some(Command::Graph(args)) => commands::graph::run(args, &mut out),
         Some(Command::Init(args)) => {
             commands::init::run(&args.dir, &mut out).map_err(|error| error.to_string())
         }

@@ -10,5 +10,7 @@ mod fixes;
 mod hostile;
 #[path = "program/output.rs"]
 mod output;
+#[path = "program/readme.rs"]
+mod readme;
 #[path = "program/repository.rs"]
 mod repository;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::open::{Opened, cluster_names, open};
+use super::verbose;
 use crate::cli::{CheckArgs, FailOn};
 use crate::finding::{Finding, Severity};
 use crate::fix::{self, FileChange, Fixed, Mended};
@@ -33,6 +34,11 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
     loop {
         let info = opened.info.clone();
         let repo = opened.understand(&clusters)?;
+        if args.talk.verbose && passes == 0 {
+            for note in verbose::notes(&repo, &info) {
+                terminal::note(&note);
+            }
+        }
         let mut outcome = judge(&repo, args, &clusters, baseline.as_ref())?;
         let first = *found_at_first.get_or_insert(fails(&outcome.findings, args.fail_on));
         let mending = args.fix || args.diff;

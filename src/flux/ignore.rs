@@ -65,8 +65,10 @@ enum Part {
     Empty,
     /// `**`: any number of directories.
     AnyDirectories,
+    /// One name, as it is.
+    Word(String),
     /// A glob for one name.
-    Name(GlobMatcher),
+    Glob(GlobMatcher),
     /// What the matcher never matches: a broken glob, or `**` in a longer name.
     Never,
 }
@@ -184,14 +186,14 @@ impl Pattern {
                 Part::AnyDirectories if index + 1 == self.parts.len() => break,
                 Part::AnyDirectories => anywhere = true,
                 Part::Never => return false,
-                Part::Name(_) if rest.is_empty() => return false,
-                Part::Name(_) if anywhere => {
+                Part::Word(_) | Part::Glob(_) if rest.is_empty() => return false,
+                Part::Word(_) | Part::Glob(_) if anywhere => {
                     anywhere = false;
                     let found = rest.iter().position(|name| part.fits(name));
                     matched = found.is_some();
                     rest = &rest[found.map_or(rest.len(), |at| at + 1)..];
                 }
-                Part::Name(_) => {
+                Part::Word(_) | Part::Glob(_) => {
                     if !part.fits(rest[0]) {
                         return false;
                     }
@@ -210,16 +212,21 @@ impl Part {
             "" => Self::Empty,
             "**" => Self::AnyDirectories,
             _ if text.contains("**") => Self::Never,
+            _ if !text.contains(['*', '?', '[', '\\']) => Self::Word(text.to_owned()),
             _ => GlobBuilder::new(&text.replace('{', "[{]").replace('}', "[}]"))
                 .literal_separator(true)
                 .backslash_escape(true)
                 .build()
-                .map_or(Self::Never, |glob| Self::Name(glob.compile_matcher())),
+                .map_or(Self::Never, |glob| Self::Glob(glob.compile_matcher())),
         }
     }
 
     fn fits(&self, name: &str) -> bool {
-        matches!(self, Self::Name(glob) if glob.is_match(name))
+        match self {
+            Self::Word(word) => word == name,
+            Self::Glob(glob) => glob.is_match(name),
+            Self::Empty | Self::AnyDirectories | Self::Never => false,
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::cluster::Kustomization;
 use super::unknown::Unknowns;
 use super::variables::Variables;
-use crate::kustomize::{Gap, GapEffect, duplicates};
+use crate::kustomize::{Gap, GapEffect, Problem, duplicates};
+use crate::source::Place;
 use crate::substitute::{Fault, Lookup, Retyped, VariableUse, substitute_object};
 use crate::yaml::Node;
 
@@ -81,12 +82,29 @@ pub(super) fn run(
         }
         if build.problems.is_empty() {
             build.problems = duplicates(&build.objects);
+            point_at_variables(&mut build.problems, &result.uses);
         }
         kustomization.build = Arc::new(build);
         kustomization.unknowns = unknowns;
     }
     kustomization.substitution = result;
     add_common_metadata(kustomization);
+}
+
+/// Of two objects that substitution made one, the one whose name holds the variable is at fault.
+fn point_at_variables(problems: &mut [Problem], uses: &[(usize, VariableUse)]) {
+    let is_substituted = |place: Place| {
+        uses.iter()
+            .any(|(_, used)| used.scalar.place == place && names_the_object(&used.path))
+    };
+    for problem in problems {
+        if let Some((other, _)) = problem.related.first_mut()
+            && is_substituted(*other)
+            && !is_substituted(problem.place)
+        {
+            std::mem::swap(other, &mut problem.place);
+        }
+    }
 }
 
 /// Sets `spec.commonMetadata` on every object, after all else (upstream: kustomize-controller

@@ -68,7 +68,7 @@ pub(super) fn duplicate(first: &Object, second: &Object) -> Problem {
         .zip(&second.route)
         .find(|(first, second)| first != second);
     let (place, related) = match ways {
-        Some((by, again)) if first.origin == second.origin => (
+        Some((by, again)) if first.origin == second.origin && same_transformer(first, second) => (
             *again,
             vec![
                 (*by, format!("{id} is already brought by this")),
@@ -77,7 +77,7 @@ pub(super) fn duplicate(first: &Object, second: &Object) -> Problem {
         ),
         _ => (
             identity_place(second),
-            vec![(first.name_place(), format!("{id} is already here"))],
+            vec![(identity_place(first), format!("{id} is already here"))],
         ),
     };
     Problem {
@@ -89,13 +89,23 @@ pub(super) fn duplicate(first: &Object, second: &Object) -> Problem {
     }
 }
 
+/// True if no two transformers gave the objects their namespace.
+fn same_transformer(first: &Object, second: &Object) -> bool {
+    let place = |object: &Object| {
+        let namespace = object.node.at(&["metadata", "namespace"]);
+        namespace.map(|namespace| namespace.place)
+    };
+    place(first) == place(second)
+}
+
 /// Where an object's identity is decided: what changed its namespace, if that is what made it another; else its name.
 fn identity_place(object: &Object) -> Place {
-    let moved = object.original_id().namespace != object.id().namespace;
+    let own =
+        |place: Place| place.file == object.origin.file && object.origin.span.contains(place.span);
     object
         .node
         .at(&["metadata", "namespace"])
-        .filter(|_| moved)
+        .filter(|namespace| !own(namespace.place))
         .map_or_else(|| object.name_place(), |namespace| namespace.place)
 }
 

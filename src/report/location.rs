@@ -7,22 +7,22 @@ use crate::tree::Files;
 
 /// Where something is: path, and both ends.
 #[derive(Serialize)]
-pub(super) struct Location<'a> {
-    pub(super) revision: &'static str,
-    pub(super) path: &'a str,
-    pub(super) start: Position,
-    pub(super) end: Position,
+pub(crate) struct Location<'a> {
+    pub(crate) revision: &'static str,
+    pub(crate) path: &'a str,
+    pub(crate) start: Position,
+    pub(crate) end: Position,
 }
 
 /// Line and column from 1, the column in characters; the offset in bytes from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Position {
-    pub(super) line: usize,
-    pub(super) column: usize,
-    pub(super) offset: u32,
+pub(crate) struct Position {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) offset: u32,
 }
 
-pub(super) fn location(files: &Files, place: Place) -> Location<'_> {
+pub(crate) fn location(files: &Files, place: Place) -> Location<'_> {
     let position = |offset: u32| {
         let found = files.line_column(place.file, offset);
         Position {
@@ -43,7 +43,7 @@ pub(super) fn location(files: &Files, place: Place) -> Location<'_> {
 }
 
 /// The path as seen from the top of the repository.
-pub(super) fn from_top(directory: &str, path: &str) -> String {
+pub(crate) fn from_top(directory: &str, path: &str) -> String {
     if directory.is_empty() {
         path.to_owned()
     } else {

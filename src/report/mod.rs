@@ -6,7 +6,7 @@ mod gitlab;
 mod human;
 mod json;
 mod junit;
-mod location;
+pub(crate) mod location;
 mod sarif;
 mod snippet;
 

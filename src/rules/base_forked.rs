@@ -35,11 +35,15 @@ type Identity = (SmolStr, SmolStr, SmolStr);
 fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut known: BTreeMap<&str, BTreeMap<Identity, &Node>> = BTreeMap::new();
+    let entered = entered_by(repo);
+    let together = |left: &str, right: &str| match (entered.get(left), entered.get(right)) {
+        (Some(left), Some(right)) => !left.is_disjoint(right),
+        _ => false,
+    };
     for base in bases(repo) {
         let (parent, _) = split(base);
-        for (directory, _) in &repo.head.live.directories {
-            if split(directory).0 != parent || directory == base || builds_on(repo, directory, base)
-            {
+        for directory in repo.head.live.directories.keys() {
+            if split(directory).0 != parent || directory == base || together(directory, base) {
                 continue;
             }
             for directory in [base, directory.as_str()] {
@@ -77,18 +81,15 @@ fn bases<'a>(repo: &'a Repo<'a>) -> BTreeSet<&'a str> {
         .collect()
 }
 
-/// True if some build that enters the directory enters the base too, or the base enters the directory.
-fn builds_on(repo: &Repo, directory: &str, base: &str) -> bool {
-    builds(repo).any(|kustomization| {
-        let entered = |path: &str| {
-            kustomization
-                .build
-                .directories
-                .iter()
-                .any(|one| one.path == path)
-        };
-        entered(directory) && entered(base)
-    })
+/// By directory, the builds that enter it. Two that one build enters build on each other, or on a third.
+fn entered_by<'a>(repo: &'a Repo<'a>) -> BTreeMap<&'a str, BTreeSet<usize>> {
+    let mut entered: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for (index, kustomization) in builds(repo).enumerate() {
+        for directory in &kustomization.build.directories {
+            entered.entry(&directory.path).or_default().insert(index);
+        }
+    }
+    entered
 }
 
 /// The objects in the files of a directory itself.

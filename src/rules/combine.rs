@@ -1,10 +1,10 @@
 //! One finding a fault: clusters joined, symptoms left out, sorted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Finding;
 use crate::repo::Repo;
-use crate::source::Place;
+use crate::source::{FileId, Place};
 
 /// Joins what holds in several clusters, leaves out what another finding says, drops excluded files, sorts.
 pub(super) fn combine(repo: &Repo, found: Vec<Finding>) -> Vec<Finding> {
@@ -75,14 +75,23 @@ const SAID_BETTER: [(&str, &str); 8] = [
     ("build-fails", "flux-object-in-kustomization-file"),
 ];
 
+/// The same of two rules that speak of one file: bytes that changed in a move are one fault, whatever else they break.
+const SAID_BETTER_OF_FILE: [(&str, &str); 1] = [("stale-mac", "moved-file-changed")];
+
 fn leave_out_symptoms(findings: &mut Vec<Finding>) {
-    let places: std::collections::BTreeSet<(&'static str, Place)> = findings
+    let places: BTreeSet<(&'static str, Place)> = findings
         .iter()
         .map(|finding| (finding.rule, finding.place))
+        .collect();
+    let files: BTreeSet<(&'static str, FileId)> = findings
+        .iter()
+        .map(|finding| (finding.rule, finding.place.file))
         .collect();
     findings.retain(|finding| {
         !SAID_BETTER.iter().any(|(symptom, cause)| {
             finding.rule == *symptom && places.contains(&(*cause, finding.place))
+        }) && !SAID_BETTER_OF_FILE.iter().any(|(symptom, cause)| {
+            finding.rule == *symptom && files.contains(&(*cause, finding.place.file))
         })
     });
 }

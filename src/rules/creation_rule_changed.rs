@@ -1,7 +1,7 @@
 //! `creation-rule-changed`: an encrypted file moved to where another creation rule counts.
 
 use super::recipients_differ::Difference;
-use super::support::revisions_of_encrypted_files;
+use super::support::encrypted::revisions_of_encrypted_files;
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::repo::Repo;

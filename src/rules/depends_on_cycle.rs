@@ -34,7 +34,7 @@ fn cycles(cluster: &Cluster) -> Vec<Finding> {
     let mut edges = Vec::new();
     let name = |index: usize| &cluster.kustomizations[index].name;
     for (from, kustomization) in cluster.kustomizations.iter().enumerate() {
-        if kustomization.fails() {
+        if !kustomization.build.problems.is_empty() {
             continue;
         }
         for dependency in &kustomization.spec.depends_on {

@@ -27,7 +27,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
             continue;
         }
         for kustomization in &cluster.kustomizations {
-            if kustomization.fails() {
+            if !kustomization.build.problems.is_empty() {
                 continue;
             }
             for dependency in &kustomization.spec.depends_on {

@@ -34,7 +34,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
 
 fn report(cluster: &Cluster, kustomization: &Kustomization) -> Option<Finding> {
     if !kustomization.spec.wait.is_yes()
-        || kustomization.fails()
+        || !kustomization.build.problems.is_empty()
         || kustomization.unknown_objects()
         || kustomization.directory().is_none()
     {

@@ -51,7 +51,9 @@ fn check(repo: &Repo) -> Vec<Finding> {
                     kustomization.place,
                     format!("`{}` builds this directory", kustomization.name),
                 );
-                if let Some(near) = near {
+                if let Some(near) = near
+                    && repo.files.slice(*place) == field
+                {
                     finding = finding.fix(Fix {
                         safe: false,
                         title: format!("write `{near}`"),

@@ -120,7 +120,9 @@ fn report(
         .comments
         .iter()
         .find(|comment| names_file(&comment.text, name));
-    let severity = if comment.is_some() || is_for_once(repo, path, manifest) {
+    // That it lies as listed files do is no proof that it should be listed.
+    let is_below = name.contains('/');
+    let severity = if comment.is_some() || is_below || is_for_once(repo, path, manifest) {
         Severity::Info
     } else {
         Severity::Warning

@@ -1,9 +1,7 @@
 //! The rules: one file each, one list.
 
 mod combine;
-mod literal;
 mod losses;
-mod overlay;
 mod problems;
 mod support;
 mod variables;

@@ -1,13 +1,16 @@
 //! `moved-file-changed`: a manifest was edited on its way to another wave.
 
+use std::collections::BTreeSet;
+
 use super::{Group, Rule};
 use crate::change::MovedFile;
 use crate::finding::{Finding, Severity};
 use crate::flux::is_yaml;
 use crate::repo::{Base, Repo};
-use crate::sops;
+use crate::sops::{self, Recipient};
 use crate::source::{Place, Span};
-use crate::yaml::{Node, YamlFile};
+use crate::tree::split;
+use crate::yaml::Node;
 
 pub(super) static RULE: Rule = Rule {
     name: "moved-file-changed",
@@ -42,35 +45,82 @@ fn concerns(repo: &Repo, base: &Base, moved: &MovedFile) -> bool {
     between_waves || encrypted(moved.base) && encrypted(moved.head)
 }
 
-/// `sops updatekeys` for the rule of the new place touches nothing but the recipients:
-/// values, `mac` and `lastmodified` stay.
+/// `sops updatekeys` for the rule of the new place touches nothing but the recipients: whatever stands
+/// outside the metadata keeps its bytes, and `mac` and `lastmodified` stay.
 fn only_recipients_changed(repo: &Repo, moved: &MovedFile) -> bool {
     let (before, after) = (repo.files.yaml(moved.base), repo.files.yaml(moved.head));
     if before.error.is_some() || after.error.is_some() {
         return false;
     }
-    let encrypted = |file: &YamlFile| {
-        file.documents
-            .iter()
-            .any(|document| document.root.at(&["sops", "mac"]).is_some())
+    let (Some(old), Some(new)) = (
+        sops::detect(repo.files, moved.base),
+        sops::detect(repo.files, moved.head),
+    ) else {
+        return false;
     };
-    encrypted(before)
+    names_of(&old.recipients) != names_of(&new.recipients)
+        && suits_its_rule(repo, moved, &new.recipients)
         && before.documents.len() == after.documents.len()
         && before
             .documents
             .iter()
             .zip(&after.documents)
-            .all(|(before, after)| same_but_recipients(&before.root, &after.root))
+            .all(|(before, after)| same_but_recipients(repo, &before.root, &after.root))
 }
 
-fn same_but_recipients(before: &Node, after: &Node) -> bool {
+fn names_of(recipients: &[Recipient]) -> BTreeSet<(&'static str, &str)> {
+    recipients
+        .iter()
+        .map(|recipient| (recipient.kind.metadata_key(), recipient.id.as_str()))
+        .collect()
+}
+
+/// False if the rule for the new place names other recipients.
+fn suits_its_rule(repo: &Repo, moved: &MovedFile, recipients: &[Recipient]) -> bool {
+    let Some(file) = sops::nearest_config(&repo.head.tree, &moved.to) else {
+        return true;
+    };
+    let Some(document) = repo.files.yaml(file).documents.first() else {
+        return true;
+    };
+    let config = sops::Config::read(&document.root, repo.files.text(file));
+    let directory = split(repo.files.path(file)).0;
+    let below = moved
+        .to
+        .strip_prefix(directory)
+        .unwrap_or(&moved.to)
+        .trim_start_matches('/');
+    match config.matching_rule(below) {
+        sops::Match::Rule(rule) => {
+            rule.recipients.is_empty() || names_of(&rule.recipients) == names_of(recipients)
+        }
+        _ => true,
+    }
+}
+
+fn same_but_recipients(repo: &Repo, before: &Node, after: &Node) -> bool {
     let kept = |key: &str| before.str_at(&["sops", key]) == after.str_at(&["sops", key]);
     let without = |node: &Node| {
         let mut node = node.clone();
         node.remove("sops");
         node
     };
-    kept("mac") && kept("lastmodified") && without(before).same_content(&without(after))
+    let above = |node: &Node| {
+        let end = node
+            .entry("sops")
+            .map_or(node.place.span.end, |entry| entry.key.place.span.start);
+        repo.files.slice(Place {
+            file: node.place.file,
+            span: Span {
+                start: node.place.span.start,
+                end,
+            },
+        })
+    };
+    kept("mac")
+        && kept("lastmodified")
+        && without(before).same_content(&without(after))
+        && above(before) == above(after)
 }
 
 fn report(repo: &Repo, moved: &MovedFile) -> Finding {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::overlay::{ClusterOverlays, cluster_overlays};
+use super::support::overlay::{ClusterOverlays, cluster_overlays};
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::repo::Repo;

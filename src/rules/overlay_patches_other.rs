@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::overlay::cluster_overlays;
+use super::support::overlay::cluster_overlays;
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{Cluster, Kustomization};

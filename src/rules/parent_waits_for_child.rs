@@ -51,7 +51,7 @@ impl Readiness {
         };
         let name = |index: usize| &cluster.kustomizations[index].name;
         for (from, kustomization) in cluster.kustomizations.iter().enumerate() {
-            if kustomization.fails() {
+            if !kustomization.build.problems.is_empty() {
                 continue;
             }
             for dependency in &kustomization.spec.depends_on {

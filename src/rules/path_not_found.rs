@@ -1,7 +1,7 @@
 //! `path-not-found`: a Kustomization's path leads nowhere.
 
 use super::{Group, Rule};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Edit, Finding, Fix, Severity};
 use crate::flux::{Cluster, Kustomization, Location, Tri, clamp};
 use crate::near;
 use crate::repo::Repo;
@@ -24,13 +24,14 @@ fn check(repo: &Repo) -> Vec<Finding> {
             if kustomization.spec.suspend == Tri::Unknown {
                 continue;
             }
-            findings.extend(judge(&repo.head.tree, cluster, kustomization));
+            findings.extend(judge(repo, cluster, kustomization));
         }
     }
     findings
 }
 
-fn judge(tree: &Tree, cluster: &Cluster, kustomization: &Kustomization) -> Option<Finding> {
+fn judge(repo: &Repo, cluster: &Cluster, kustomization: &Kustomization) -> Option<Finding> {
+    let tree = &repo.head.tree;
     let written = kustomization.spec.path.as_deref().unwrap_or_default();
     let place = match (&cluster.entry.told, kustomization.parent) {
         (Some(told), None) => told.place,
@@ -73,11 +74,35 @@ fn judge(tree: &Tree, cluster: &Cluster, kustomization: &Kustomization) -> Optio
         ),
         _ => return None,
     };
-    Some(
-        Finding::new(RULE.name, Severity::Error, place, message)
-            .help(help)
-            .cluster(&cluster.path),
-    )
+    let finding = Finding::new(RULE.name, Severity::Error, place, message)
+        .help(help)
+        .cluster(&cluster.path);
+    let corrected = match location {
+        Location::Missing(path) => respelt(tree, path, written),
+        _ => None,
+    };
+    Some(match corrected {
+        Some(text) if repo.files.slice(place) == written => finding.fix(Fix {
+            safe: true,
+            title: format!("write `{text}`"),
+            edits: vec![Edit { place, text }],
+            moves: Vec::new(),
+        }),
+        _ => finding,
+    })
+}
+
+/// The path as it is spelt, where only its separators or the case of its letters are wrong.
+fn respelt(tree: &Tree, path: &str, written: &str) -> Option<String> {
+    let root = root_of(path, written);
+    let wanted = clamp(&written.replace('\\', "/"));
+    let mut same = tree
+        .directories()
+        .into_iter()
+        .filter_map(|directory| directory.strip_prefix(root))
+        .filter(|directory| directory.eq_ignore_ascii_case(&wanted));
+    let only = same.next()?;
+    (same.next().is_none() && only != clamp(written)).then(|| format!("./{only}"))
 }
 
 /// The root of the artifact in the linted tree: what stands before the written path.

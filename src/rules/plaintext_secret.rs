@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 
-use super::literal::{is_placeholder, is_public_key_name, is_secret};
 use super::support::is_set_aside;
+use super::support::literal::{is_placeholder, is_public_key_name, is_secret};
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{is_template, is_yaml};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::support::is_large_or_binary;
+use super::support::encrypted::is_large_or_binary;
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::private_key::{self, PrivateKey};
@@ -34,9 +34,11 @@ fn check(repo: &Repo) -> Vec<Finding> {
         .flat_map_iter(|(path, file)| {
             let keys = repo.files.peek(file, |bytes| {
                 let is_text = bytes.len() <= MAX_BYTES && !bytes.contains(&0);
-                is_text
-                    .then(|| private_key::find(bytes))
-                    .unwrap_or_default()
+                if is_text {
+                    private_key::find(bytes)
+                } else {
+                    Vec::new()
+                }
             });
             // Places are in text; bytes that are none have no lines.
             let is_text = keys.is_empty() || repo.files.content(file).text().is_some();

@@ -1,6 +1,7 @@
 //! `recipients-differ`: a file is encrypted for others than its creation rule says.
 
-use super::support::{encrypted_files, list};
+use super::support::encrypted::encrypted_files;
+use super::support::list;
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::repo::Repo;

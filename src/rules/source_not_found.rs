@@ -45,7 +45,12 @@ fn check(repo: &Repo) -> Vec<Finding> {
                     None => field_place(repo, cluster, kustomization, "sourceRef"),
                 };
                 let who = format!("Kustomization `{}`", kustomization.name);
-                findings.push(report(cluster, &sources, &who, source, place));
+                let finding = report(cluster, &sources, &who, source, place);
+                // What Flux was installed with where nothing tells it, is not known: only a source that was
+                // probably meant makes it sure.
+                if cluster.entry.told.is_some() || !finding.related.is_empty() {
+                    findings.push(finding);
+                }
             }
             if kustomization.spec.remote_cluster {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::support::revisions_of_encrypted_files;
+use super::support::encrypted::revisions_of_encrypted_files;
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::repo::Repo;

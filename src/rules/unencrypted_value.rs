@@ -1,6 +1,7 @@
 //! `unencrypted-value`: a value that should be encrypted is in clear.
 
-use super::support::{encrypted_files, is_large_or_binary, is_set_aside, list};
+use super::support::encrypted::{encrypted_files, is_large_or_binary};
+use super::support::{is_set_aside, list};
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{is_template, is_yaml};

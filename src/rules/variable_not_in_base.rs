@@ -82,17 +82,21 @@ fn judge(
             let near = near::nearest(key, base.iter().map(|(known, _)| *known))?;
             let (_, base_place) = base.iter().find(|(known, _)| *known == near)?;
             // What cannot be seen may use it.
-            (!unknown).then(|| {
-                Finding::new(
-                    RULE.name,
-                    Severity::Warning,
-                    place,
-                    format!("`{key}` is no variable of the base, and nothing uses it"),
-                )
-                .help(format!("write `{near}`"))
-                .cluster(&cluster.path)
-                .related(*base_place, format!("the base has `{near}`"))
-                .fix(Fix {
+            if unknown {
+                return None;
+            }
+            let finding = Finding::new(
+                RULE.name,
+                Severity::Warning,
+                place,
+                format!("`{key}` is no variable of the base, and nothing uses it"),
+            )
+            .help(format!("write `{near}`"))
+            .cluster(&cluster.path)
+            .related(*base_place, format!("the base has `{near}`"));
+            // A key in quotes, or that a generator made, is left to its writer.
+            Some(if repo.files.slice(place) == key {
+                finding.fix(Fix {
                     safe: false,
                     title: format!("write `{near}`"),
                     edits: vec![Edit {
@@ -101,6 +105,8 @@ fn judge(
                     }],
                     moves: Vec::new(),
                 })
+            } else {
+                finding
             })
         })
         .collect()

@@ -67,7 +67,18 @@ pub(super) fn is_in_comment(text: &str, at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::assigns;
+    use super::{assigns, is_in_comment};
+
+    #[test]
+    fn a_comment_is_a_line_of_several_that_starts_with_a_hash() {
+        let text = "a: 1\n  # b: ${B}\nc: ${C}\n";
+        assert!(is_in_comment(text, text.find("${B}").expect("it is there")));
+        assert!(!is_in_comment(
+            text,
+            text.find("${C}").expect("it is there")
+        ));
+        assert!(!is_in_comment("# ${B}", 2));
+    }
 
     #[test]
     fn a_shell_gives_a_variable_its_value_in_three_ways() {

@@ -65,12 +65,12 @@ impl WaveSet {
             _ => 1,
         };
         if numbers.windows(2).all(|pair| pair[1] - pair[0] == step) {
-            return lowest + depth as u64 * step;
+            return lowest.saturating_add(step.saturating_mul(depth as u64));
         }
-        numbers
-            .get(depth)
-            .copied()
-            .unwrap_or(highest + (depth + 1 - numbers.len()) as u64)
+        match numbers.get(depth) {
+            Some(number) => *number,
+            None => highest.saturating_add((depth - numbers.len() + 1) as u64),
+        }
     }
 
     /// The wave in which a service belongs; `None` for one in or above a cycle, or of another set.

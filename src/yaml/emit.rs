@@ -124,6 +124,10 @@ fn write_inline_scalar(out: &mut String, scalar: &Scalar) {
         Typed::Null => out.push_str("null"),
         Typed::Bool(value) => out.push_str(if value { "true" } else { "false" }),
         Typed::Int(value) => out.push_str(&value.to_string()),
+        // As JSON has it; beyond that range and for no number at all, as written.
+        Typed::Float(value) if (1e-6..1e21).contains(&value.abs()) => {
+            out.push_str(&value.to_string());
+        }
         Typed::Float(_) => out.push_str(&scalar.text),
         Typed::String => {
             let text = scalar.text.as_str();

@@ -62,10 +62,68 @@ pub(crate) fn lint_trees(head: &Tree, base: Option<&Tree>, select: &[&str]) -> V
         .unwrap_or_else(|error| panic!("{error}"))
         .findings;
     report::sort(&mut findings, repo.files);
+    findings.iter().for_each(follows_the_convention);
     findings
         .iter()
         .map(|finding| describe(&repo, finding))
         .collect()
+}
+
+/// Kinds of objects that are one word, with which a message may begin.
+const KINDS: [&str; 12] = [
+    "Certificate",
+    "Component",
+    "Deployment",
+    "Ingress",
+    "Issuer",
+    "Job",
+    "Kustomization",
+    "Namespace",
+    "Pod",
+    "Role",
+    "Secret",
+    "Service",
+];
+
+/// Messages: lower case, no full stop, the thing named first, on one line.
+fn follows_the_convention(finding: &Finding) {
+    let related = finding.related.iter().map(|related| &related.message);
+    for text in std::iter::once(&finding.message).chain(related) {
+        let word = text.split(' ').next().unwrap_or_default();
+        let rest = text[word.len()..].trim_start();
+        // The kind of a thing keeps its case before its name: Kustomization `a`, ConfigMap a/b.
+        let is_kind = KINDS.contains(&word)
+            || rest.starts_with('`')
+            || rest.contains('/')
+            || word.chars().filter(|c| c.is_uppercase()).count() > 1;
+        let rule = finding.rule;
+        assert!(!text.is_empty(), "{rule}: an empty message");
+        assert!(
+            !word.starts_with(char::is_uppercase) || is_kind,
+            "{rule}: begins with a capital: {text}"
+        );
+        assert!(
+            !text.ends_with(['.', '!', ' ']),
+            "{rule}: ends wrongly: {text}"
+        );
+        assert!(
+            !text.contains(['\n', '\t']),
+            "{rule}: has several lines: {text}"
+        );
+        assert!(!text.contains("  "), "{rule}: two blanks: {text}");
+        assert_eq!(
+            text.matches('`').count() % 2,
+            0,
+            "{rule}: odd quotes: {text}"
+        );
+    }
+    if let Some(help) = &finding.help {
+        assert!(
+            !help.is_empty() && !help.ends_with('.'),
+            "{}: {help}",
+            finding.rule
+        );
+    }
 }
 
 fn describe(repo: &wavelint::repo::Repo, finding: &Finding) -> Found {

@@ -165,3 +165,29 @@ fn a_closed_standard_error_does_no_harm() {
     drop(child.stderr.take());
     assert_eq!(wait(&mut child).code(), Some(2));
 }
+
+#[test]
+fn verbose_says_what_is_read_and_what_cannot_be_known() {
+    let repository = drifted();
+    repository.replace(
+        "platform/kustomization.yaml",
+        "resources:\n",
+        "resources:\n  - https://example.org/remote?ref=v1\n",
+    );
+    let said = repository.run(&["--verbose"]).expect(1).stderr;
+    let head = repository.git(&["rev-parse", "HEAD"]);
+    let first = format!(
+        "wavelint: note: linting the work tree, compared with commit {}\n",
+        &head[..10]
+    );
+    assert!(said.starts_with(&first), "{said}");
+    assert!(
+        said.contains("cluster `clusters/prod`: 5 Kustomizations, "),
+        "{said}"
+    );
+    assert!(
+        said.contains("not known in `clusters/dev`: ")
+            && said.contains("platform/kustomization.yaml:4"),
+        "{said}"
+    );
+}

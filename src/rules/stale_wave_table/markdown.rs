@@ -147,18 +147,14 @@ fn is_dashes(text: &str, line: &Line) -> bool {
 }
 
 impl Table {
-    /// True if the cells of a column have one width in all lines: then a new cell is filled up to it.
-    pub(super) fn is_aligned(&self, text: &str, column: usize) -> bool {
+    /// True if a cell is as wide as its title and its dashes: then it stays so with other content.
+    pub(super) fn is_aligned(&self, text: &str, line: &Line, column: usize) -> bool {
         let width = |line: &Line| {
             line.cells
                 .get(column)
                 .map(|cell| text[cell.range()].chars().count())
         };
-        let first = width(&self.header);
-        [&self.dashes]
-            .into_iter()
-            .chain(&self.rows)
-            .all(|line| width(line) == first)
+        width(line) == width(&self.header) && width(line) == width(&self.dashes)
     }
 }
 

@@ -191,7 +191,7 @@ impl Mend<'_> {
 
     fn rewrite(&mut self, row: &Row, column: usize, content: &str) {
         let cell = self.cell(row, column);
-        let aligned = self.table.is_aligned(self.text, column);
+        let aligned = self.table.is_aligned(self.text, self.line(row), column);
         let text = refill(&self.text[cell.range()], content, aligned);
         self.edit(cell, text);
     }
@@ -225,7 +225,7 @@ impl Mend<'_> {
         for (column, cell) in line.cells.iter().enumerate() {
             text.push_str(&self.text[at..cell.start as usize]);
             let old = &self.text[cell.range()];
-            let aligned = self.table.is_aligned(self.text, column);
+            let aligned = self.table.is_aligned(self.text, line, column);
             if column == self.reading.service_column {
                 text.push_str(&refill(old, &names.join(&model.between), aligned));
             } else if column == self.reading.wave_column {

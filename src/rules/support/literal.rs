@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::substitute;
 
 /// True if a value in clear, under that key, has to be kept secret.
-pub(super) fn is_secret(key: &str, text: &str) -> bool {
+pub(in crate::rules) fn is_secret(key: &str, text: &str) -> bool {
     if is_placeholder(text) || is_public(text) || text.trim().parse::<bool>().is_ok() {
         return false;
     }
@@ -20,9 +20,9 @@ pub(super) fn is_secret(key: &str, text: &str) -> bool {
 }
 
 /// Nothing, only variables, or a reference that another tool replaces.
-pub(super) fn is_placeholder(text: &str) -> bool {
+pub(in crate::rules) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
-    if text.is_empty() || text.starts_with("ENC[") {
+    if text.is_empty() || text.starts_with("ENC[") || says_nothing(text) {
         return true;
     }
     let is_reference = [
@@ -38,6 +38,29 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     .any(|start| text.starts_with(start))
         || text.starts_with('<') && text.ends_with('>') && !text.contains(char::is_whitespace);
     is_reference || is_only_variables(text)
+}
+
+/// True for a word that stands where a value is to be written.
+fn says_nothing(text: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "bar",
+        "dummy",
+        "foo",
+        "none",
+        "null",
+        "placeholder",
+        "redacted",
+        "replaceme",
+        "replace-me",
+        "replace_me",
+        "thing",
+        "todo",
+    ];
+    let word = text.to_ascii_lowercase();
+    WORDS.contains(&word.as_str())
+        || word.starts_with("your-")
+        || word.starts_with("your_")
+        || word.len() > 2 && word.chars().all(|c| matches!(c, 'x' | '*' | '.'))
 }
 
 /// True if nothing but variables and the punctuation between them is left.
@@ -122,7 +145,7 @@ fn is_literal(value: &str) -> bool {
 }
 
 /// Keys whose values are no secrets.
-pub(super) fn is_public_key_name(key: &str) -> bool {
+pub(in crate::rules) fn is_public_key_name(key: &str) -> bool {
     const NAMES: [&str; 19] = [
         "username",
         "user",
@@ -213,6 +236,8 @@ mod tests {
             ("password", ""),
             ("password", "${PASSWORD}"),
             ("password", "${A}-${B}"),
+            ("password", "REPLACE_ME"),
+            ("password", "xxxx"),
             ("password", "<path:secret/data/app#password>"),
             ("RESTIC_REPOSITORY", "${BUCKET}/restic/${APP}"),
             (

@@ -10,15 +10,15 @@ use crate::source::Place;
 use crate::tree::split;
 
 /// Clusters whose own kustomization file builds the same base.
-pub(super) struct ClusterOverlays {
+pub(in crate::rules) struct ClusterOverlays {
     /// The shared directories, as paths.
-    pub(super) bases: BTreeSet<String>,
+    pub(in crate::rules) bases: BTreeSet<String>,
     /// By index of the cluster, the entries of its kustomization file that lead to a shared directory.
-    pub(super) clusters: BTreeMap<usize, BTreeSet<Place>>,
+    pub(in crate::rules) clusters: BTreeMap<usize, BTreeSet<Place>>,
 }
 
 /// The sets of clusters that share bases, two clusters at least.
-pub(super) fn cluster_overlays(repo: &Repo, picture: &Picture) -> Vec<ClusterOverlays> {
+pub(in crate::rules) fn cluster_overlays(repo: &Repo, picture: &Picture) -> Vec<ClusterOverlays> {
     // Base, cluster, entries.
     let mut by_base: BTreeMap<&str, BTreeMap<usize, BTreeSet<Place>>> = BTreeMap::new();
     for (index, cluster) in picture.flux.clusters.iter().enumerate() {
@@ -75,7 +75,10 @@ fn entered_directly<'a>(
 impl ClusterOverlays {
     /// What the clusters' own files add to what comes from the bases: cluster, entry of its kustomization
     /// file, object; one a kustomization entry. What bootstrap puts beside each cluster is not counted.
-    pub(super) fn added<'p>(&self, picture: &'p Picture) -> Vec<(usize, Place, &'p Object)> {
+    pub(in crate::rules) fn added<'p>(
+        &self,
+        picture: &'p Picture,
+    ) -> Vec<(usize, Place, &'p Object)> {
         let mut added: BTreeMap<Place, (usize, Place, &Object)> = BTreeMap::new();
         for (cluster, entries) in &self.clusters {
             let Some(root) = picture
