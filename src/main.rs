@@ -39,7 +39,6 @@ fn run(cli: &Cli) -> Result<Status, String> {
             commands::waves::run(args, Style::detect(args.talk), &mut out)
         }
         Some(Command::Plan(args)) => commands::plan::run(args, Style::detect(args.talk), &mut out),
-        Some(_) => Err("not there yet".to_owned()),
     };
     status?;
     out.flush().map_err(|error| error.to_string())?;

@@ -32,6 +32,11 @@ pub(super) fn guard(
                 "{} is guarded and would be lost all the same",
                 object.id()
             ));
+        } else if object.original_id().name.contains('$') {
+            obstacles.push(format!(
+                "{path}: the name of {} holds a variable, which the target of a patch cannot name; guard it by hand",
+                object.id()
+            ));
         } else if let Some(holder) = holder {
             wanted
                 .entry(holder)

@@ -99,7 +99,11 @@ pub(super) fn step(context: &Context<'_>, all: &[Misplaced]) -> Result<Step, Vec
         why: "the longest dependency path of each service gives its wave; in whatever order the \
               Kustomizations reconcile this, nothing is deleted"
             .to_owned(),
-        verify: verify(context, all.iter().map(|one| one.there.as_str())),
+        verify: verify(
+            context,
+            all.iter()
+                .flat_map(|one| [one.here.as_str(), one.there.as_str()]),
+        ),
         writes: lists
             .into_iter()
             .map(|(path, text)| (path, Some(text.into_bytes())))
