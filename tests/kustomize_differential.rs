@@ -1,5 +1,4 @@
 //! The engine against kustomize itself, directory by directory, where kubectl or kustomize is installed.
-#![allow(clippy::print_stdout)]
 //!
 //! Trees: the cases in testdata, the real repositories in `../shared/corpus` beside the crate if they are
 //! there, and those that `WAVELINT_KUSTOMIZE_TREES` names (separated by `:`).
