@@ -144,7 +144,7 @@ pub struct RepositoryArgs {
 }
 
 /// Which state of the repository to read, and how to read it.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct InputArgs {
     /// Read the git index instead of the work tree
     #[arg(long, conflicts_with = "rev", help_heading = "Input")]

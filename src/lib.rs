@@ -30,6 +30,7 @@ pub mod rules;
 pub mod levels;
 pub mod fingerprint;
 pub mod suppress;
+pub mod plan;
 pub mod fix;
 pub mod draw;
 pub mod report;

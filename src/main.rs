@@ -38,7 +38,7 @@ fn run(cli: &Cli) -> Result<Status, String> {
         Some(Command::Waves(args)) => {
             commands::waves::run(args, Style::detect(args.talk), &mut out)
         }
-        Some(_) => Err("not there yet".to_owned()),
+        Some(Command::Plan(args)) => commands::plan::run(args, Style::detect(args.talk), &mut out),
     };
     status?;
     out.flush().map_err(|error| error.to_string())?;

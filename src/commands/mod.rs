@@ -10,5 +10,6 @@ pub mod demo;
 pub mod explain;
 pub mod graph;
 pub mod init;
+pub mod plan;
 pub mod rules;
 pub mod waves;

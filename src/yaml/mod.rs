@@ -5,6 +5,7 @@
 //! a copy costs nothing and a change copies only the path to it.
 
 mod embedded;
+pub mod edit;
 mod emit;
 mod node;
 mod offsets;
