@@ -10,6 +10,7 @@
 //! step that changes nothing but the readiness of its own Kustomization, for the better, is
 //! taken at once, since waiting with it could only keep others from moving.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -17,6 +18,9 @@ use super::guards::Marks;
 
 /// More states than any move of a real repository has; beyond, the answer is the careful one.
 const MAX_STATES: usize = 40_000;
+
+/// So many records of Kustomizations are copied in one search at most; beyond, the same.
+const MAX_WORK: usize = 4_000_000;
 
 /// A cluster between two revisions. Objects, Kustomizations and sources are numbers.
 #[derive(Clone, Debug, Default)]
@@ -153,6 +157,8 @@ struct Search<'a> {
     cast: Vec<usize>,
     /// For each actor its position in the cast.
     role: Vec<Option<usize>>,
+    /// The records copied so far.
+    work: Cell<usize>,
 }
 
 /// The cluster at one moment.
@@ -251,7 +257,12 @@ impl<'a> Search<'a> {
             as_actor: as_actor.and_then(|actor| role[actor]),
             cast,
             role,
+            work: Cell::new(0),
         }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.work.get() > MAX_WORK
     }
 
     fn actor(&self, at: usize) -> &Actor {
@@ -327,7 +338,7 @@ impl<'a> Search<'a> {
             if states[at].lost {
                 continue;
             }
-            if states.len() > MAX_STATES {
+            if states.len() > MAX_STATES || self.is_exhausted() {
                 return Fate::Race;
             }
             let state = states[at].clone();
@@ -335,6 +346,9 @@ impl<'a> Search<'a> {
                 self.settle(&mut next);
                 number(next, Some(at), &mut pending, &mut states, &mut before);
             }
+        }
+        if self.is_exhausted() {
+            return Fate::Race;
         }
         // Every order that lets each possible step happen at last ends where no deletion is
         // ahead any more; so all orders delete if a deletion is ahead of every state.
@@ -385,6 +399,9 @@ impl<'a> Search<'a> {
         loop {
             let mut changed = self.pass_health_checks(state);
             for at in 0..self.cast.len() {
+                if self.is_exhausted() {
+                    return;
+                }
                 for next in [self.reconcile(state, at), self.finalize(state, at)] {
                     let Some(mut next) = next else { continue };
                     self.pass_health_checks(&mut next);
@@ -394,7 +411,7 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-            if !changed {
+            if !changed || self.is_exhausted() {
                 return;
             }
         }
@@ -485,6 +502,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let revision = usize::from(state.advanced[spec.source]);
+        self.work.set(self.work.get() + self.cast.len());
         let mut next = state.clone();
         let Some(applied) = spec.builds[revision].applied() else {
             next.actors[at].ready = false;
