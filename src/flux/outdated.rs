@@ -46,12 +46,17 @@ pub fn build_with_spec(
         let options = build_options(node, &kustomization.spec);
         kustomization.build = Arc::new(Kustomize::new(files, &subtree).build(below, &options));
     }
-    substitution::run(
-        &mut kustomization,
+    let done = substitution::run(
+        &kustomization.node,
+        &kustomization.spec,
+        Arc::unwrap_or_clone(kustomization.build),
         like.substitution.variables.clone(),
         config.flux_version.strict_substitution(),
         &|name| config.external.variables.matches(name),
     );
+    kustomization.build = Arc::new(done.build);
+    kustomization.substitution = done.substitution;
+    kustomization.unknowns = done.unknowns;
     kustomization
 }
 

@@ -163,14 +163,17 @@ impl Reconciler<'_> {
             mut kustomization,
             build,
         } = item;
-        kustomization.build = build;
-        kustomization.unknowns = Unknowns::default();
-        substitution::run(
-            &mut kustomization,
+        let done = substitution::run(
+            &kustomization.node,
+            &kustomization.spec,
+            Arc::unwrap_or_clone(build),
             variables,
             self.strict_substitution,
             self.is_external_variable,
         );
+        kustomization.build = Arc::new(done.build);
+        kustomization.substitution = done.substitution;
+        kustomization.unknowns = done.unknowns;
         let index = state.done.len();
         if index >= MAX_KUSTOMIZATIONS {
             return;

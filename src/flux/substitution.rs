@@ -1,11 +1,9 @@
 //! The substitution of a Kustomization: its variables applied to all that it builds.
 
-use std::sync::Arc;
-
-use super::cluster::Kustomization;
+use super::kustomization::Spec;
 use super::unknown::Unknowns;
 use super::variables::Variables;
-use crate::kustomize::{Gap, GapEffect, Problem, duplicates};
+use crate::kustomize::{Build, Gap, GapEffect, Problem, duplicates};
 use crate::source::Place;
 use crate::substitute::{Fault, Lookup, Retyped, VariableUse, substitute_object};
 use crate::yaml::Node;
@@ -34,27 +32,37 @@ impl Substitution {
     }
 }
 
+/// What a Kustomization builds, after substitution.
+pub(super) struct Substituted {
+    /// The build; its objects as Flux applies them.
+    pub(super) build: Build,
+    /// What was done.
+    pub(super) substitution: Substitution,
+    /// The values that cannot be known.
+    pub(super) unknowns: Unknowns,
+}
+
 /// Substitutes in what a Kustomization builds, and marks what cannot be known.
 pub(super) fn run(
-    kustomization: &mut Kustomization,
+    node: &Node,
+    spec: &Spec,
+    mut build: Build,
     variables: Variables,
     strict: bool,
     is_external: &(dyn Fn(&str) -> bool + Sync),
-) {
-    let spec = &kustomization.spec;
+) -> Substituted {
     let ran = spec.post_build && (!variables.is_empty() || spec.substitute_always);
     let mut result = Substitution {
         ran,
         variables,
         ..Substitution::default()
     };
+    let mut unknowns = Unknowns::default();
     if ran {
         let lookup = |name: &str| match result.variables.lookup(name) {
             Lookup::Unset if is_external(name) => Lookup::Unknown,
             found => found,
         };
-        let mut build = (*kustomization.build).clone();
-        let mut unknowns = Unknowns::default();
         for (index, object) in build.objects.iter_mut().enumerate() {
             let done = substitute_object(&object.node, strict, &lookup);
             result.touched |= !done.disabled;
@@ -84,11 +92,13 @@ pub(super) fn run(
             build.problems = duplicates(&build.objects);
             point_at_variables(&mut build.problems, &result.uses);
         }
-        kustomization.build = Arc::new(build);
-        kustomization.unknowns = unknowns;
     }
-    kustomization.substitution = result;
-    add_common_metadata(kustomization);
+    add_common_metadata(node, &mut build);
+    Substituted {
+        build,
+        substitution: result,
+        unknowns,
+    }
 }
 
 /// Of two objects that substitution made one, the one whose name holds the variable is at fault.
@@ -109,11 +119,10 @@ fn point_at_variables(problems: &mut [Problem], uses: &[(usize, VariableUse)]) {
 
 /// Sets `spec.commonMetadata` on every object, after all else (upstream: kustomize-controller
 /// `kustomization_controller.go`, `ssautil.SetCommonMetadata`).
-fn add_common_metadata(kustomization: &mut Kustomization) {
-    let Some(common) = kustomization.node.at(&["spec", "commonMetadata"]) else {
+fn add_common_metadata(node: &Node, build: &mut Build) {
+    let Some(common) = node.at(&["spec", "commonMetadata"]) else {
         return;
     };
-    let mut build = (*kustomization.build).clone();
     for field in ["labels", "annotations"] {
         for pair in common.get(field).map(Node::pairs).unwrap_or_default() {
             let Some(key) = pair.key.as_str() else {
@@ -133,7 +142,6 @@ fn add_common_metadata(kustomization: &mut Kustomization) {
             }
         }
     }
-    kustomization.build = Arc::new(build);
 }
 
 /// True for the fields that name an object.

@@ -75,16 +75,9 @@ fn resource_file(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &No
     for node in documents.objects {
         let place = node.place;
         let mut object = Object::new(node, place);
-        object.route = route(scope, entry);
+        object.route = scope.route_to(entry);
         add(level, ids, object);
     }
-}
-
-/// The entries that lead to what an entry brings.
-pub(super) fn route(scope: &Scope<'_>, entry: &Node) -> Vec<Place> {
-    let mut route = scope.route.to_vec();
-    route.push(entry.place);
-    route
 }
 
 /// Adds an object unless it is there already.
@@ -110,7 +103,7 @@ fn base(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &Node, direc
     level.objects.reserve(built.objects.len());
     for object in &built.objects {
         let mut object = object.clone();
-        object.route = [route(scope, entry), object.route].concat();
+        object.route = [scope.route_to(entry), object.route].concat();
         add(level, ids, object);
     }
 }
@@ -251,7 +244,7 @@ fn component(scope: &Scope<'_>, level: &mut Level, entry: &Node) {
     let inner = Scope {
         directory: &directory,
         component: true,
-        route: &route(scope, entry),
+        route: &scope.route_to(entry),
         parent: Some(scope),
         ..*scope
     };

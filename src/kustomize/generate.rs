@@ -1,6 +1,5 @@
 //! The generators of a kustomization file, with what is not in the tree left out.
 
-use super::accumulate::route;
 use super::file::KustomizationFile;
 use super::generators::{self, GeneratorKind};
 use super::level::{Level, Scope};
@@ -56,7 +55,7 @@ fn generate_one(
     );
     level.files.extend(read_files);
     for object in level.objects.iter_mut().skip(before) {
-        object.route = route(scope, &entry);
+        object.route = scope.route_to(&entry);
     }
     if let Err(problems) = made {
         let merges = matches!(entry.str_at(&["behavior"]), Some("merge" | "replace"));

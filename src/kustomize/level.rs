@@ -10,6 +10,7 @@ use super::{
 };
 use crate::source::{FileId, Place};
 use crate::tree::{Files, Tree};
+use crate::yaml::Node;
 
 /// The objects of a directory and what became known on the way; of a Component, those of its parent too.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,15 @@ pub(super) struct Level {
     pub(super) name_references: Vec<NameReference>,
     /// True if a cycle was met, so that the result depends on where the build started.
     pub(super) cyclic: bool,
+}
+
+impl Scope<'_> {
+    /// The entries that lead to what an entry brings.
+    pub(super) fn route_to(&self, entry: &Node) -> Vec<Place> {
+        let mut route = self.route.to_vec();
+        route.push(entry.place);
+        route
+    }
 }
 
 impl Level {

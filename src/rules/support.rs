@@ -3,6 +3,7 @@
 pub(super) mod charts;
 pub(super) mod encrypted;
 pub(super) mod gates;
+pub(super) mod leftover;
 pub(super) mod literal;
 pub(super) mod overlay;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Group, Rule, unknown_app};
+use super::support::leftover::{unclaimed, unplaced};
+use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::repo::Repo;
 
@@ -18,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(repo: &Repo) -> Vec<Finding> {
     let catalog = &repo.head.waves.catalog;
-    let named: BTreeSet<usize> = unknown_app::unclaimed(repo)
+    let named: BTreeSet<usize> = unclaimed(repo)
         .into_iter()
         .filter_map(|unclaimed| unclaimed.near)
         .collect();
@@ -48,23 +49,5 @@ fn check(repo: &Repo) -> Vec<Finding> {
             )
             .help(help)
         })
-        .collect()
-}
-
-/// Services with no manifest in any wave; none if no service is placed at all.
-pub(super) fn unplaced(repo: &Repo) -> Vec<usize> {
-    let waves = &repo.head.waves;
-    let placed: BTreeSet<usize> = waves
-        .sets
-        .iter()
-        .flat_map(|set| set.waves.values())
-        .flat_map(|wave| &wave.placements)
-        .filter_map(|placement| placement.service)
-        .collect();
-    if placed.is_empty() {
-        return Vec::new();
-    }
-    (0..waves.catalog.services.len())
-        .filter(|index| !placed.contains(index))
         .collect()
 }

@@ -5,8 +5,9 @@ use regex::Regex;
 use crate::go_regex;
 use smol_str::SmolStr;
 
-use super::metadata::{Selector, Text, text_of};
+use super::metadata::{Selector, text_of};
 use super::recipient::{Recipient, RecipientKind};
+use super::text::Text;
 use crate::source::{FileId, Place, Span};
 use crate::tree::{Tree, split};
 use crate::yaml::{Node, span_in_scalar};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
 
-use super::metadata::Text;
 use super::recipient::{Recipient, RecipientKind};
+use super::text::Text;
 use crate::source::{FileId, Place, Span};
 
 /// One `key=value`.

@@ -7,6 +7,7 @@ use smol_str::SmolStr;
 
 use super::flat;
 use super::recipient::{Recipient, RecipientKind};
+use super::text::Text;
 use crate::source::{FileId, Place};
 use crate::tree::Files;
 use crate::yaml::{Node, Typed};
@@ -24,15 +25,6 @@ pub enum Format {
     Ini,
     /// Any bytes, wrapped in a JSON object with `data` and `sops`.
     Binary,
-}
-
-/// A text and where it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
-    /// The text.
-    pub text: SmolStr,
-    /// Where it is written.
-    pub place: Place,
 }
 
 /// What an encrypted document says about itself.

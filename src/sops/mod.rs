@@ -7,12 +7,14 @@ mod governing;
 mod metadata;
 mod recipient;
 mod selection;
+mod text;
 
 pub use config::{Config, CreationRule, Match, UnknownKey, nearest_config};
 pub use governing::{CONFIG_NAME, Configs};
-pub use metadata::{Format, Metadata, Selector, SelectorKind, Text, detect, format_of_path};
+pub use metadata::{Format, Metadata, Selector, SelectorKind, detect, format_of_path};
 pub use recipient::{Recipient, RecipientKind};
 pub use selection::{Leaf, LeafState, leaves, leaves_by_selector, leaves_of_file};
+pub use text::Text;
 
 /// True if the text is a value as SOPS writes it (upstream: `aes/cipher.go`).
 pub fn is_encrypted_value(text: &str) -> bool {

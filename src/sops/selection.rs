@@ -5,7 +5,8 @@ use smol_str::SmolStr;
 
 use super::flat;
 use super::is_encrypted_value;
-use super::metadata::{Format, Metadata, Selector, Text, format_of_path};
+use super::metadata::{Format, Metadata, Selector, format_of_path};
+use super::text::Text;
 use crate::source::{FileId, Place};
 use crate::tree::Files;
 use crate::yaml::{Comment, Node, Typed, Value};
