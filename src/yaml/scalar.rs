@@ -67,6 +67,13 @@ impl Scalar {
         }
     }
 
+    /// True if it is typed as null, without the work of typing anything else.
+    pub fn is_null(&self) -> bool {
+        self.style == Style::Plain
+            && matches!(self.tag, Tag::None | Tag::Core)
+            && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
+    }
+
     /// The typed value, as Kubernetes' resource readers (yaml.v3) type it.
     pub fn typed(&self) -> Typed {
         typed_core(self)
