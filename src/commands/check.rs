@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::idle_config;
 use super::open::{Opened, cluster_names, open};
 use super::verbose;
 use crate::cli::{CheckArgs, FailOn};
@@ -36,6 +37,11 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
         let repo = opened.understand(&clusters)?;
         if args.talk.verbose && passes == 0 {
             for note in verbose::notes(&repo, &info) {
+                terminal::note(&note);
+            }
+        }
+        if !args.talk.quiet && passes == 0 {
+            for note in idle_config::notes(&repo) {
                 terminal::note(&note);
             }
         }

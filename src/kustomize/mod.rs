@@ -17,7 +17,6 @@ pub mod hash;
 mod identity;
 mod level;
 mod location;
-mod nearby;
 mod object;
 mod patch;
 mod plugins;
@@ -31,6 +30,7 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use location::meant;
 pub use object::{Object, ObjectId};
 pub use recognized::{KUSTOMIZATION_FILE_NAMES, kustomization_file};
 pub use scope::is_cluster_scoped;

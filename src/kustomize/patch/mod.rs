@@ -16,11 +16,11 @@ use read::{Content, Source};
 use select::Selector;
 
 use super::level::{Level, Scope};
-use super::nearby;
 use super::printed::fill_empty_values;
 use super::scope;
 use super::transform::{as_text, refusal};
 use super::{Gap, GapEffect, ObjectId, PatchUse, Problem};
+use crate::near;
 use crate::source::{Place, Span};
 use crate::tree::join;
 use crate::yaml::{Entry, Node};
@@ -453,7 +453,7 @@ fn unmatched_help(wanted: &ObjectId, candidates: &[(ObjectId, Place)]) -> Option
         });
     }
     let names = candidates.iter().map(|(id, _)| id.name.as_str());
-    nearby::nearest(&wanted.name, names).map(|near| format!("write `name: {near}`"))
+    near::nearest(&wanted.name, names).map(|near| format!("write `name: {near}`"))
 }
 
 /// A string field that is not empty.
