@@ -4,6 +4,7 @@
 //! overlay patched in keeps the place of the patch. Collections are shared, so
 //! a copy costs nothing and a change copies only the path to it.
 
+mod cause;
 mod embedded;
 pub mod edit;
 mod emit;

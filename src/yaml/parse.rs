@@ -6,6 +6,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as ParserSpan};
 use smol_str::SmolStr;
 
+use super::cause;
 use super::node::{Entry, Mapping, Node, Value};
 use super::offsets::OffsetMap;
 use super::scalar::{Scalar, Style, Tag};
@@ -394,6 +395,9 @@ impl Builder<'_> {
             .byte_offset()
             .unwrap_or(self.text.len())
             .min(self.text.len());
-        self.error(at, at, error.info())
+        match cause::cause(self.text, at) {
+            Some((at, message)) => self.error(at, at, message.to_owned()),
+            None => self.error(at, at, error.info()),
+        }
     }
 }
