@@ -316,6 +316,22 @@ fn a_file_that_changed_since_it_was_linted_stops_everything() {
 }
 
 #[test]
+fn a_file_that_stands_where_a_fix_would_keep_its_own_is_left_alone() {
+    for name in [
+        ".a.yaml.wavelint-old",
+        "d/.b.yaml.wavelint-new",
+        journal::DONE,
+    ] {
+        let (directory, changes) = scene();
+        fs::write(directory.path().join(name), "precious").unwrap();
+        let before = contents(directory.path());
+        let error = write(directory.path(), &changes).unwrap_err().to_string();
+        assert!(error.starts_with(name), "{error}");
+        assert_eq!(contents(directory.path()), before);
+    }
+}
+
+#[test]
 fn a_run_at_work_is_not_disturbed() {
     let (directory, changes) = scene();
     let journal = fs::File::create(directory.path().join(journal::JOURNAL)).unwrap();

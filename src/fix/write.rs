@@ -4,6 +4,7 @@
 //! then each new content is renamed into place; then the journal is renamed, and the change is done. Whatever
 //! stops the run before that, [`recover`] puts everything back from the old contents.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -67,6 +68,9 @@ pub(super) struct Disk {
     pub(super) fuse: Option<usize>,
     /// True if after the first failure nothing works any more, as if the program had been killed.
     pub(super) dead_after: bool,
+    /// The files beside the changed ones that this run has made; `None` while an earlier run is undone,
+    /// whose journal says which ones it made.
+    made: Option<BTreeSet<String>>,
 }
 
 impl Disk {
@@ -75,6 +79,7 @@ impl Disk {
             root: root.to_owned(),
             fuse: None,
             dead_after: false,
+            made: None,
         }
     }
 
@@ -112,6 +117,8 @@ impl Disk {
             steps: changes.iter().map(Step::new).collect(),
             directories,
         };
+        self.check_room(&journal)?;
+        self.made = Some(BTreeSet::new());
         let lock = self.begin(&journal)?;
         if let Err(problem) = self.carry_out(changes, &journal) {
             let undone = self.undo(&journal);
@@ -156,6 +163,26 @@ impl Disk {
                 Err(error) => refuse(&format!("cannot be read: {error}")),
             },
         }
+    }
+
+    /// Where old and new contents are going to wait there must be nothing: it would be somebody else's.
+    fn check_room(&self, journal: &Journal) -> Result<(), Unfinished> {
+        let beside = journal
+            .steps
+            .iter()
+            .flat_map(|step| [step.new_path(), step.old_path()]);
+        for path in beside.chain([DONE.to_owned()]) {
+            match fs::symlink_metadata(self.path(&path)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(at(&path, &error)),
+                Ok(_) => {
+                    return Err(Unfinished(format!(
+                        "{path} is there already, and --fix needs that name; move it away; nothing was changed"
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn missing_directories(&self, change: &FileChange, directories: &mut Vec<String>) {
@@ -245,6 +272,9 @@ impl Disk {
             let full = disk.path(path);
             let mut options = OpenOptions::new();
             let mut file = options.write(true).create_new(true).open(full)?;
+            if let Some(made) = &mut disk.made {
+                made.insert(path.to_owned());
+            }
             disk.may_fail()?;
             file.write_all(bytes)?;
             if let Ok(found) = fs::symlink_metadata(disk.path(like)) {
@@ -317,6 +347,9 @@ impl Disk {
         }
         for step in &journal.steps {
             for path in [step.new_path(), step.old_path()] {
+                if self.made.as_ref().is_some_and(|made| !made.contains(&path)) {
+                    continue;
+                }
                 self.remove(&path).map_err(|error| at(&path, &error))?;
             }
         }
