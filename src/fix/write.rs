@@ -56,7 +56,7 @@ pub fn interrupted(root: &Path) -> bool {
 /// Undoes what an interrupted run left below `root`; false if there is nothing to undo.
 ///
 /// # Errors
-/// Another run is at work, or a file was changed since and is left as it is.
+/// Another run is at work, the journal is none, or a file was changed since and is left as it is.
 pub fn recover(root: &Path) -> Result<bool, Unfinished> {
     Disk::new(root).recover()
 }
@@ -312,10 +312,10 @@ impl Disk {
         };
         let undone = self.undo(&journal);
         drop(file);
-        undone.map(|()| true)
+        undone.map(|()| !journal.steps.is_empty())
     }
 
-    /// Reads a journal and locks it. One that is cut off was never acted upon.
+    /// Reads a journal and locks it. One that is cut off was never acted upon; what is none is an error.
     fn read(&self, name: &str) -> Result<Option<(File, Journal)>, Unfinished> {
         let path = self.path(name);
         match fs::symlink_metadata(&path) {
@@ -326,7 +326,17 @@ impl Disk {
         let file = File::open(&path).map_err(|error| at(name, &error))?;
         lock(&file).map_err(|error| at(name, &error))?;
         let bytes = fs::read(&path).map_err(|error| at(name, &error))?;
-        let journal: Journal = serde_json::from_slice(&bytes).unwrap_or_default();
+        let journal = match serde_json::from_slice::<Journal>(&bytes) {
+            Ok(journal) if !journal.steps.is_empty() => journal,
+            Err(error) if name == JOURNAL && error.is_eof() && begins_as_journal(&bytes) => {
+                Journal::default()
+            }
+            _ => {
+                return Err(Unfinished(format!(
+                    "{name} is no journal of an interrupted --fix: remove it if it is not yours"
+                )));
+            }
+        };
         let outside = journal
             .steps
             .iter()
@@ -390,6 +400,12 @@ impl Disk {
             fs::remove_file(&target)
         }
     }
+}
+
+/// True if these bytes are the beginning of what a journal is written as.
+fn begins_as_journal(bytes: &[u8]) -> bool {
+    const BEGINNING: &[u8] = br#"{"steps":[{"path":"#;
+    bytes.starts_with(BEGINNING) || BEGINNING.starts_with(bytes)
 }
 
 fn lock(file: &File) -> io::Result<()> {
