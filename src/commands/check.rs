@@ -70,7 +70,8 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
             && let Some(path) = &args.baseline
         {
             let kept = not_judged(&repo, args, &clusters, path)?;
-            std::fs::write(path, Baseline::write(&outcome.findings, repo.files, &kept))
+            let text = Baseline::write(&outcome.findings, repo.files, &kept);
+            terminal::write_file(path, text.as_bytes())
                 .map_err(|error| format!("{}: {error}", path.display()))?;
             outcome.summary.suppressed += outcome.findings.len();
             outcome.findings.clear();
@@ -241,16 +242,14 @@ fn style(args: &CheckArgs) -> Style {
 
 /// Writes to standard output, or to the file of `--output`.
 fn print(args: &CheckArgs, text: &[u8]) -> Result<(), String> {
-    let name = args.output.as_ref().map_or_else(
-        || "standard output".to_owned(),
-        |path| path.display().to_string(),
-    );
-    Output::open(args.output.as_deref())
-        .and_then(|mut out| {
-            out.write_all(text)?;
-            out.flush()
-        })
-        .map_err(|error| format!("{name}: {error}"))
+    if let Some(path) = &args.output {
+        return terminal::write_file(path, text)
+            .map_err(|error| format!("{}: {error}", path.display()));
+    }
+    let mut out = Output::stdout();
+    out.write_all(text)
+        .and_then(|()| out.flush())
+        .map_err(|error| format!("standard output: {error}"))
 }
 
 fn status(failed: bool) -> Status {
