@@ -316,3 +316,18 @@ fn a_baseline_written_for_some_rules_keeps_the_entries_of_the_others() {
         .expect(0);
     assert_eq!(repository.read("baseline.json"), whole);
 }
+
+#[test]
+fn a_plan_without_a_commit_says_what_is_missing() {
+    let repository = Repository::empty();
+    repository.copy("homelab/waves");
+    let ran = repository.run(&["plan"]).expect(2);
+    assert!(
+        ran.stderr
+            .contains("revision `HEAD` is no commit here: HEAD has none yet"),
+        "{}",
+        ran.stderr
+    );
+    repository.git(&["add", "-A"]);
+    repository.run(&["plan", "--staged"]).expect(0);
+}
