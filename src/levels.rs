@@ -178,6 +178,11 @@ impl Levels {
         }
     }
 
+    /// True if `--select` or `--ignore` leaves the rule out of this run.
+    pub fn leaves_out(&self, rule: &str) -> bool {
+        self.left_out.contains(rule)
+    }
+
     /// True if the rule can yield a finding anywhere, so that it must run.
     pub fn runs(&self, rule: &str) -> bool {
         if self.left_out.contains(rule) {

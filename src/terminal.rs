@@ -1,6 +1,7 @@
 //! What a terminal expects: colours, characters, width, closed pipes, exit codes, errors.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::TalkArgs;
@@ -183,51 +184,60 @@ impl<W: Write> Write for UntilClosed<W> {
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// Where a command's result goes, buffered. Must be flushed at the end, so that an error is seen.
+/// Standard output, which may be closed early; buffered. Must be flushed at the end, so that an error is seen.
 #[derive(Debug)]
-pub enum Output {
-    /// Standard output, which may be closed early.
-    Stdout(io::BufWriter<UntilClosed<io::Stdout>>),
-    /// The file of `--output`.
-    File(io::BufWriter<std::fs::File>),
-}
+pub struct Output(io::BufWriter<UntilClosed<io::Stdout>>);
 
 impl Output {
-    /// Standard output, or a file that is made or overwritten.
-    ///
-    /// # Errors
-    /// A file that cannot be made.
-    pub fn open(file: Option<&std::path::Path>) -> io::Result<Self> {
-        Ok(match file {
-            Some(path) => Self::File(io::BufWriter::with_capacity(
-                BUFFER,
-                std::fs::File::create(path)?,
-            )),
-            None => Self::stdout(),
-        })
-    }
-
     /// Standard output; the only way to it.
     pub fn stdout() -> Self {
         let writer = UntilClosed::new(io::stdout());
-        Self::Stdout(io::BufWriter::with_capacity(BUFFER, writer))
+        Self(io::BufWriter::with_capacity(BUFFER, writer))
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(writer) => writer.write(bytes),
-            Self::File(writer) => writer.write(bytes),
-        }
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stdout(writer) => writer.flush(),
-            Self::File(writer) => writer.flush(),
-        }
+        self.0.flush()
     }
+}
+
+/// Makes or replaces the file of `--output` or `--baseline`: it has all of the text or is as it was.
+/// What is no regular file, a pipe say, is written to.
+///
+/// # Errors
+/// A file that cannot be made, or a disk that is full.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Behind a link, the file that it names is the one to replace.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let before = match std::fs::symlink_metadata(&path) {
+        Ok(found) if !found.is_file() => return std::fs::write(&path, bytes),
+        Ok(found) if found.permissions().readonly() => {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(found) => Some(found.permissions()),
+        Err(_) => None,
+    };
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".wavelint-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(directory)?;
+    file.write_all(bytes)?;
+    if let Some(permissions) = before {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// How a run that could run ended.
@@ -314,14 +324,39 @@ mod tests {
     }
 
     #[test]
-    fn output_goes_to_the_file_asked_for() {
+    fn a_file_is_made_or_replaced_as_a_whole() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("report.json");
-        let mut output = Output::open(Some(&path)).unwrap();
-        output.write_all(b"{}").unwrap();
-        output.flush().unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
-        assert!(Output::open(Some(&path.join("below-a-file"))).is_err());
+        for text in ["{}", "[]"] {
+            write_file(&path, text.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        assert!(write_file(&path.join("below-a-file"), b"x").is_err());
+        assert!(write_file(directory.path(), b"x").is_err());
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_its_mode_and_the_link_to_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("report.json");
+        let link = directory.path().join("link.json");
+        write_file(&path, b"1").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("report.json", &link).unwrap();
+        write_file(&link, b"2").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&path).unwrap(), b"2");
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_device_is_an_error() {
+        assert!(write_file(Path::new("/dev/full"), b"x").is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::verbose;
 use crate::cli::{CheckArgs, FailOn};
 use crate::finding::{Finding, Severity};
 use crate::fix::{self, FileChange, Fixed, Mended};
-use crate::levels::Selection;
+use crate::levels::{self, Selection};
 use crate::lint::{self, Outcome};
 use crate::repo::Repo;
 use crate::report::{self, Report};
@@ -76,7 +76,9 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
         if args.write_baseline
             && let Some(path) = &args.baseline
         {
-            std::fs::write(path, Baseline::write(&outcome.findings, repo.files))
+            let kept = not_judged(&repo, args, &clusters, path)?;
+            let text = Baseline::write(&outcome.findings, repo.files, &kept);
+            terminal::write_file(path, text.as_bytes())
                 .map_err(|error| format!("{}: {error}", path.display()))?;
             outcome.summary.suppressed += outcome.findings.len();
             outcome.findings.clear();
@@ -143,11 +145,37 @@ fn read_baseline(args: &CheckArgs) -> Result<Option<Baseline>, String> {
     let Some(path) = args.baseline.as_ref().filter(|_| !args.write_baseline) else {
         return Ok(None);
     };
+    parse_baseline(path).map(Some)
+}
+
+fn parse_baseline(path: &Path) -> Result<Baseline, String> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-    Baseline::parse(&text, &name)
-        .map(Some)
-        .map_err(|error| error.to_string())
+    Baseline::parse(&text, &name).map_err(|error| error.to_string())
+}
+
+/// What the baseline that is written anew holds of rules and clusters that this run does not judge.
+fn not_judged(
+    repo: &Repo,
+    args: &CheckArgs,
+    clusters: &[String],
+    path: &Path,
+) -> Result<Baseline, String> {
+    let is_whole = args.select.is_empty() && args.ignore.is_empty() && clusters.is_empty();
+    if is_whole || !path.exists() {
+        return Ok(Baseline::default());
+    }
+    let levels =
+        levels::resolve(repo.config, &selection(args), RULES).map_err(|error| error.to_string())?;
+    let is_kept = |rule: &str| !clusters.is_empty() || levels.leaves_out(rule);
+    Ok(parse_baseline(path)?.of_rules(is_kept))
+}
+
+fn selection(args: &CheckArgs) -> Selection {
+    Selection {
+        select: args.select.clone(),
+        ignore: args.ignore.clone(),
+    }
 }
 
 /// Lints; the findings in report order, without those of the baseline.
@@ -157,11 +185,8 @@ fn judge(
     clusters: &[String],
     baseline: Option<&Baseline>,
 ) -> Result<Outcome, String> {
-    let selection = Selection {
-        select: args.select.clone(),
-        ignore: args.ignore.clone(),
-    };
-    let mut outcome = lint::lint(repo, &selection, clusters).map_err(|error| error.to_string())?;
+    let mut outcome =
+        lint::lint(repo, &selection(args), clusters).map_err(|error| error.to_string())?;
     report::sort(&mut outcome.findings, repo.files);
     if let Some(baseline) = baseline {
         let (left, suppressed) = baseline.filter(outcome.findings, repo.files);
@@ -246,16 +271,14 @@ fn style(args: &CheckArgs) -> Style {
 
 /// Writes to standard output, or to the file of `--output`.
 fn print(args: &CheckArgs, text: &[u8]) -> Result<(), String> {
-    let name = args.output.as_ref().map_or_else(
-        || "standard output".to_owned(),
-        |path| path.display().to_string(),
-    );
-    Output::open(args.output.as_deref())
-        .and_then(|mut out| {
-            out.write_all(text)?;
-            out.flush()
-        })
-        .map_err(|error| format!("{name}: {error}"))
+    if let Some(path) = &args.output {
+        return terminal::write_file(path, text)
+            .map_err(|error| format!("{}: {error}", path.display()));
+    }
+    let mut out = Output::stdout();
+    out.write_all(text)
+        .and_then(|()| out.flush())
+        .map_err(|error| format!("standard output: {error}"))
 }
 
 fn status(failed: bool) -> Status {

@@ -316,6 +316,56 @@ fn a_file_that_changed_since_it_was_linted_stops_everything() {
 }
 
 #[test]
+fn a_file_that_stands_where_a_fix_would_keep_its_own_is_left_alone() {
+    for name in [
+        ".a.yaml.wavelint-old",
+        "d/.b.yaml.wavelint-new",
+        journal::DONE,
+    ] {
+        let (directory, changes) = scene();
+        fs::write(directory.path().join(name), "precious").unwrap();
+        let before = contents(directory.path());
+        let error = write(directory.path(), &changes).unwrap_err().to_string();
+        assert!(error.starts_with(name), "{error}");
+        assert_eq!(contents(directory.path()), before);
+    }
+}
+
+#[test]
+fn what_is_no_journal_undoes_nothing_and_stays() {
+    for name in [journal::JOURNAL, journal::DONE] {
+        for text in [
+            "junk\n",
+            "[1]",
+            r#"{"steps":[],"directories":[]}"#,
+            "[",
+            "{}",
+        ] {
+            let (directory, _) = scene();
+            fs::write(directory.path().join(name), text).unwrap();
+            let before = contents(directory.path());
+            let error = recover(directory.path()).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("{name} is no journal")),
+                "{error}"
+            );
+            assert_eq!(contents(directory.path()), before);
+        }
+    }
+}
+
+#[test]
+fn a_journal_that_was_cut_off_was_never_acted_upon() {
+    for text in ["", r#"{"st"#, r#"{"steps":[{"path":"a.ya"#] {
+        let (directory, _) = scene();
+        let before = contents(directory.path());
+        fs::write(directory.path().join(journal::JOURNAL), text).unwrap();
+        assert!(!recover(directory.path()).unwrap());
+        assert_eq!(contents(directory.path()), before);
+    }
+}
+
+#[test]
 fn a_run_at_work_is_not_disturbed() {
     let (directory, changes) = scene();
     let journal = fs::File::create(directory.path().join(journal::JOURNAL)).unwrap();

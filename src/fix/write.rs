@@ -4,6 +4,7 @@
 //! then each new content is renamed into place; then the journal is renamed, and the change is done. Whatever
 //! stops the run before that, [`recover`] puts everything back from the old contents.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -55,7 +56,7 @@ pub fn interrupted(root: &Path) -> bool {
 /// Undoes what an interrupted run left below `root`; false if there is nothing to undo.
 ///
 /// # Errors
-/// Another run is at work, or a file was changed since and is left as it is.
+/// Another run is at work, the journal is none, or a file was changed since and is left as it is.
 pub fn recover(root: &Path) -> Result<bool, Unfinished> {
     Disk::new(root).recover()
 }
@@ -67,6 +68,9 @@ pub(super) struct Disk {
     pub(super) fuse: Option<usize>,
     /// True if after the first failure nothing works any more, as if the program had been killed.
     pub(super) dead_after: bool,
+    /// The files beside the changed ones that this run has made; `None` while an earlier run is undone,
+    /// whose journal says which ones it made.
+    made: Option<BTreeSet<String>>,
 }
 
 impl Disk {
@@ -75,6 +79,7 @@ impl Disk {
             root: root.to_owned(),
             fuse: None,
             dead_after: false,
+            made: None,
         }
     }
 
@@ -112,6 +117,8 @@ impl Disk {
             steps: changes.iter().map(Step::new).collect(),
             directories,
         };
+        self.check_room(&journal)?;
+        self.made = Some(BTreeSet::new());
         let lock = self.begin(&journal)?;
         if let Err(problem) = self.carry_out(changes, &journal) {
             let undone = self.undo(&journal);
@@ -156,6 +163,26 @@ impl Disk {
                 Err(error) => refuse(&format!("cannot be read: {error}")),
             },
         }
+    }
+
+    /// Where old and new contents are going to wait there must be nothing: it would be somebody else's.
+    fn check_room(&self, journal: &Journal) -> Result<(), Unfinished> {
+        let beside = journal
+            .steps
+            .iter()
+            .flat_map(|step| [step.new_path(), step.old_path()]);
+        for path in beside.chain([DONE.to_owned()]) {
+            match fs::symlink_metadata(self.path(&path)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(at(&path, &error)),
+                Ok(_) => {
+                    return Err(Unfinished(format!(
+                        "{path} is there already, and --fix needs that name; move it away; nothing was changed"
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn missing_directories(&self, change: &FileChange, directories: &mut Vec<String>) {
@@ -245,6 +272,9 @@ impl Disk {
             let full = disk.path(path);
             let mut options = OpenOptions::new();
             let mut file = options.write(true).create_new(true).open(full)?;
+            if let Some(made) = &mut disk.made {
+                made.insert(path.to_owned());
+            }
             disk.may_fail()?;
             file.write_all(bytes)?;
             if let Ok(found) = fs::symlink_metadata(disk.path(like)) {
@@ -282,10 +312,10 @@ impl Disk {
         };
         let undone = self.undo(&journal);
         drop(file);
-        undone.map(|()| true)
+        undone.map(|()| !journal.steps.is_empty())
     }
 
-    /// Reads a journal and locks it. One that is cut off was never acted upon.
+    /// Reads a journal and locks it. One that is cut off was never acted upon; what is none is an error.
     fn read(&self, name: &str) -> Result<Option<(File, Journal)>, Unfinished> {
         let path = self.path(name);
         match fs::symlink_metadata(&path) {
@@ -296,7 +326,17 @@ impl Disk {
         let file = File::open(&path).map_err(|error| at(name, &error))?;
         lock(&file).map_err(|error| at(name, &error))?;
         let bytes = fs::read(&path).map_err(|error| at(name, &error))?;
-        let journal: Journal = serde_json::from_slice(&bytes).unwrap_or_default();
+        let journal = match serde_json::from_slice::<Journal>(&bytes) {
+            Ok(journal) if !journal.steps.is_empty() => journal,
+            Err(error) if name == JOURNAL && error.is_eof() && begins_as_journal(&bytes) => {
+                Journal::default()
+            }
+            _ => {
+                return Err(Unfinished(format!(
+                    "{name} is no journal of an interrupted --fix: remove it if it is not yours"
+                )));
+            }
+        };
         let outside = journal
             .steps
             .iter()
@@ -317,6 +357,9 @@ impl Disk {
         }
         for step in &journal.steps {
             for path in [step.new_path(), step.old_path()] {
+                if self.made.as_ref().is_some_and(|made| !made.contains(&path)) {
+                    continue;
+                }
                 self.remove(&path).map_err(|error| at(&path, &error))?;
             }
         }
@@ -357,6 +400,12 @@ impl Disk {
             fs::remove_file(&target)
         }
     }
+}
+
+/// True if these bytes are the beginning of what a journal is written as.
+fn begins_as_journal(bytes: &[u8]) -> bool {
+    const BEGINNING: &[u8] = br#"{"steps":[{"path":"#;
+    bytes.starts_with(BEGINNING) || BEGINNING.starts_with(bytes)
 }
 
 fn lock(file: &File) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::Report;
 use super::location::{from_top, location};
 use crate::finding::Severity;
+use crate::terminal::visible;
 use crate::tree::Files;
 
 pub(super) fn render(report: &Report, files: &Files, writer: &mut impl Write) -> io::Result<()> {
@@ -49,9 +50,19 @@ pub(super) fn render(report: &Report, files: &Files, writer: &mut impl Write) ->
     Ok(())
 }
 
-/// Escapes the text of a command (upstream: actions/toolkit, `escapeData`).
+/// Escapes the text of a command (upstream: actions/toolkit, `escapeData`), and what could steer the
+/// terminal in which the log is read.
 fn data(text: &str) -> String {
-    text.replace('%', "%25")
+    let shown: Vec<String> = text
+        .split_inclusive(['\r', '\n'])
+        .map(|line| {
+            let end = line.trim_end_matches(['\r', '\n']).len();
+            format!("{}{}", visible(&line[..end]), &line[end..])
+        })
+        .collect();
+    shown
+        .concat()
+        .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
@@ -68,6 +79,10 @@ mod tests {
     #[test]
     fn what_would_end_a_command_is_escaped() {
         assert_eq!(data("100%\r\na:b,c"), "100%25%0D%0Aa:b,c");
+        assert_eq!(
+            data("\u{1b}[2J\u{7}\u{9b}\u{202e}\r\nb"),
+            "\\u{1b}[2J\\u{7}\\u{9b}\\u{202e}%0D%0Ab"
+        );
         assert_eq!(property("100%\r\na:b,c"), "100%25%0D%0Aa%3Ab%2Cc");
     }
 }

@@ -62,6 +62,12 @@ pub(super) fn take(
 pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<ObjectId, TakeError> {
     check_references(repository)?;
     repository.resolve_commit(revision).map_err(|error| {
+        if matches!(repository.head_commit(), Ok(None)) {
+            return TakeError::new(format!(
+                "revision `{revision}` is no commit here: HEAD has none yet"
+            ))
+            .with_help("commit first, or look at what is staged: `--staged`");
+        }
         let error = TakeError::new(format!("revision `{revision}` is no commit here: {error}"));
         if repository.is_shallow() {
             error.with_help(DEEPEN)

@@ -74,7 +74,9 @@ impl Environment {
         }
         let event = self.github_event_path.as_ref().map(|path| {
             let bytes = std::fs::read(path).ok()?;
-            serde_json::from_slice::<Value>(&bytes).ok()
+            serde_json::from_slice::<Value>(&bytes)
+                .ok()
+                .filter(Value::is_object)
         });
         let unreadable = event == Some(None);
         let event = event.flatten();
@@ -111,8 +113,17 @@ impl Environment {
                 "the pull request's base branch",
             ));
         }
-        unreadable.then_some(ImpliedBase::Nothing(
-            "the event's file, GITHUB_EVENT_PATH, cannot be read",
+        if unreadable {
+            return Some(ImpliedBase::Nothing(
+                "the event's file, GITHUB_EVENT_PATH, cannot be read",
+            ));
+        }
+        let has = |key: &str| {
+            let value = event.as_ref().and_then(|event| event.get(key));
+            value.is_some_and(|value| !value.is_null())
+        };
+        (has("pull_request") || has("merge_group")).then_some(ImpliedBase::Nothing(
+            "the event's file, GITHUB_EVENT_PATH, names no base of its pull request",
         ))
     }
 }
@@ -184,8 +195,19 @@ mod tests {
 
     #[test]
     fn an_event_that_cannot_be_read_is_not_passed_over() {
-        let (_folder, environment) = actions("push", "{");
+        for event in ["", "{", "[]", "null", "3"] {
+            let (_folder, environment) = actions("push", event);
+            let base = environment.base();
+            assert!(matches!(base, Some(ImpliedBase::Nothing(_))), "{event}");
+        }
+    }
+
+    #[test]
+    fn a_pull_request_that_names_no_base_is_not_passed_over() {
+        let (_folder, environment) = actions("pull_request", r#"{"pull_request": 3}"#);
         assert!(matches!(environment.base(), Some(ImpliedBase::Nothing(_))));
+        let (_folder, environment) = actions("push", r#"{"pull_request": null}"#);
+        assert_eq!(environment.base(), None);
     }
 
     #[test]

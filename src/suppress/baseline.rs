@@ -15,6 +15,8 @@ const VERSION: u32 = 1;
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     fingerprints: BTreeSet<String>,
+    /// In the order of the file.
+    entries: Vec<WrittenFinding>,
 }
 
 /// The file. Rule, path and message are for people; the fingerprint alone counts.
@@ -24,7 +26,7 @@ struct Written {
     findings: Vec<WrittenFinding>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct WrittenFinding {
     fingerprint: String,
     #[serde(default)]
@@ -64,10 +66,28 @@ impl Baseline {
         Ok(Self {
             fingerprints: written
                 .findings
-                .into_iter()
-                .map(|finding| finding.fingerprint)
+                .iter()
+                .map(|finding| finding.fingerprint.clone())
                 .collect(),
+            entries: written.findings,
         })
+    }
+
+    /// The part of it that is about some rules: what a run that leaves them out must not forget.
+    pub fn of_rules(&self, is_kept: impl Fn(&str) -> bool) -> Self {
+        let entries: Vec<WrittenFinding> = self
+            .entries
+            .iter()
+            .filter(|entry| is_kept(&entry.rule))
+            .cloned()
+            .collect();
+        Self {
+            fingerprints: entries
+                .iter()
+                .map(|entry| entry.fingerprint.clone())
+                .collect(),
+            entries,
+        }
     }
 
     /// The findings that it does not hold, and the number of those that it does. The findings
@@ -85,9 +105,10 @@ impl Baseline {
         (kept, suppressed)
     }
 
-    /// The text of a baseline that holds these findings, which must be in report order.
-    pub fn write(findings: &[Finding], files: &Files) -> String {
-        let findings = findings
+    /// The text of a baseline that holds these findings, which must be in report order, and then
+    /// what `kept` holds besides.
+    pub fn write(findings: &[Finding], files: &Files, kept: &Self) -> String {
+        let mut findings: Vec<WrittenFinding> = findings
             .iter()
             .zip(fingerprints(findings, files))
             .map(|(finding, fingerprint)| WrittenFinding {
@@ -97,6 +118,16 @@ impl Baseline {
                 message: finding.message.clone(),
             })
             .collect();
+        let new: BTreeSet<String> = findings
+            .iter()
+            .map(|finding| finding.fingerprint.clone())
+            .collect();
+        let besides = kept.entries.iter();
+        findings.extend(
+            besides
+                .filter(|entry| !new.contains(&entry.fingerprint))
+                .cloned(),
+        );
         let written = Written {
             version: VERSION,
             findings,

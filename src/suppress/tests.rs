@@ -267,7 +267,7 @@ fn a_baseline_holds_what_was_written_even_when_lines_shift() {
         (files, findings)
     };
     let (files, findings) = load("a: 1\nb: 2\n", &[1]);
-    let written = Baseline::write(&findings, &files);
+    let written = Baseline::write(&findings, &files, &Baseline::default());
     assert!(written.contains("\"rule\": \"wrong-wave\"") && written.contains("a.yaml"));
     let baseline = Baseline::parse(&written, "b.json").unwrap();
     let (files, findings) = load("# new\na: 1\nb: 2\n", &[2, 3]);

@@ -319,3 +319,35 @@ fn commands_that_only_tell_end_with_zero() {
     folder.run(&["init"]).expect(0);
     folder.run(&["init"]).expect(2);
 }
+
+#[test]
+fn a_baseline_written_for_some_rules_keeps_the_entries_of_the_others() {
+    let repository = faulty();
+    let write = ["--baseline", "baseline.json", "--write-baseline"];
+    repository.run(&write).expect(0);
+    let whole = repository.read("baseline.json");
+    repository
+        .run(&[&write[..], &["--select", "sops"]].concat())
+        .expect(0);
+    assert_eq!(repository.read("baseline.json"), whole);
+    repository.run(&["--baseline", "baseline.json"]).expect(0);
+    repository
+        .run(&[&write[..], &["--ignore", "sops"]].concat())
+        .expect(0);
+    assert_eq!(repository.read("baseline.json"), whole);
+}
+
+#[test]
+fn a_plan_without_a_commit_says_what_is_missing() {
+    let repository = Repository::empty();
+    repository.copy("homelab/waves");
+    let ran = repository.run(&["plan"]).expect(2);
+    assert!(
+        ran.stderr
+            .contains("revision `HEAD` is no commit here: HEAD has none yet"),
+        "{}",
+        ran.stderr
+    );
+    repository.git(&["add", "-A"]);
+    repository.run(&["plan", "--staged"]).expect(0);
+}

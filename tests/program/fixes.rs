@@ -105,7 +105,10 @@ fn a_diff_changes_nothing_and_git_can_apply_it() {
 #[test]
 fn what_an_interrupted_run_left_is_undone_first() {
     let repository = stale_ignores();
-    repository.write(".wavelint-fix", r#"{"steps":[],"directories":[]}"#);
+    repository.write(
+        ".wavelint-fix",
+        r#"{"steps":[{"path":"apps/wave-0/plex.yaml","before":"0","after":null}],"directories":[]}"#,
+    );
     let ran = repository.run(&[]).expect(1);
     assert!(
         ran.stderr.contains("an earlier --fix was interrupted here"),
@@ -118,6 +121,19 @@ fn what_an_interrupted_run_left_is_undone_first() {
 }
 
 #[cfg(unix)]
+#[test]
+fn a_journal_that_is_none_is_an_error_and_stays() {
+    let repository = stale_ignores();
+    repository.write(".wavelint-fix", "junk\n");
+    let ran = repository.run(&["--fix", "--unsafe-fixes"]).expect(2);
+    assert!(
+        ran.stderr.contains(".wavelint-fix is no journal"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(repository.read(".wavelint-fix"), "junk\n");
+}
+
 #[test]
 fn a_read_only_file_keeps_all_files_as_they_are() {
     use std::os::unix::fs::PermissionsExt as _;
