@@ -114,11 +114,12 @@ impl Opened {
     /// Understands what was read.
     ///
     /// # Errors
-    /// A `--cluster` that is no cluster of the repository.
+    /// A YAML file that must not be read, or a `--cluster` that is no cluster of the repository.
     pub fn understand(&mut self, clusters: &[String]) -> Result<Repo<'_>, String> {
         let head = std::mem::take(&mut self.loaded.head);
         let base = self.loaded.base.take();
         let repo = lint::understand(&self.loaded.files, &self.config, head, base, &self.remotes);
+        check_denied(&self.head, &repo)?;
         for wanted in clusters {
             let known: Vec<&str> = repo
                 .head
@@ -138,6 +139,25 @@ impl Opened {
         }
         Ok(repo)
     }
+}
+
+/// A YAML file that this user may not read could say anything: nothing found without it can be trusted.
+fn check_denied(head: &Snapshot, repo: &Repo) -> Result<(), String> {
+    for path in repo.files.unreadable() {
+        let found = head
+            .entries
+            .binary_search_by(|entry| entry.path.as_str().cmp(path));
+        let is_yaml = [".yaml", ".yml"]
+            .iter()
+            .any(|ending| path.ends_with(ending));
+        if let (true, Ok(index)) = (is_yaml, found)
+            && let Err(error) = head.read(index)
+            && error.kind() == std::io::ErrorKind::PermissionDenied
+        {
+            return Err(format!("{path} cannot be read: {error}"));
+        }
+    }
+    Ok(())
 }
 
 /// The paths of `--cluster` as clusters are named: without `./` and a slash at the end.
