@@ -58,7 +58,7 @@ pub fn open(
             terminal::note(message);
         }
     }
-    let config = read_config(&taken.head, input)?;
+    let config = read_config(&taken.head, input, talk)?;
     Ok(assemble(taken, config))
 }
 
@@ -82,7 +82,7 @@ fn assemble(taken: Taken, config: Config) -> Opened {
 }
 
 /// `--config` names a file; else the one of the snapshot counts, if it has one.
-fn read_config(head: &Snapshot, input: &InputArgs) -> Result<Config, String> {
+fn read_config(head: &Snapshot, input: &InputArgs, talk: TalkArgs) -> Result<Config, String> {
     if input.no_config {
         return Ok(Config::default());
     }
@@ -97,6 +97,7 @@ fn read_config(head: &Snapshot, input: &InputArgs) -> Result<Config, String> {
                 .entries
                 .binary_search_by(|entry| entry.path.as_str().cmp(FILE_NAME));
             let Ok(index) = found else {
+                look_for_misnamed(head, talk)?;
                 return Ok(Config::default());
             };
             let bytes = head
@@ -108,6 +109,22 @@ fn read_config(head: &Snapshot, input: &InputArgs) -> Result<Config, String> {
     let text =
         String::from_utf8(bytes).map_err(|_| format!("{name}: the file is not valid UTF-8"))?;
     Config::parse(&text, &name).map_err(|error| error.to_string())
+}
+
+/// A configuration that is not read because of its name or kind is not passed over without a word.
+fn look_for_misnamed(head: &Snapshot, talk: TalkArgs) -> Result<(), String> {
+    let directory = format!("{FILE_NAME}/");
+    for entry in &head.entries {
+        if entry.path.starts_with(&directory) {
+            return Err(format!("{FILE_NAME} is a directory, and must be a file"));
+        }
+        if entry.path == ".wavelint.yml" && !talk.quiet {
+            terminal::note(&format!(
+                ".wavelint.yml is not read: the configuration is called {FILE_NAME}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 impl Opened {
