@@ -48,6 +48,14 @@ impl Files {
             })
     }
 
+    /// The paths of what could not be read when it was asked for.
+    pub fn unreadable(&self) -> impl Iterator<Item = &str> {
+        self.files
+            .iter()
+            .filter(|file| matches!(file.content.get(), Some(Content::Unreadable(_))))
+            .map(|file| &*file.path)
+    }
+
     /// Lets a function look at the bytes without keeping them: for files that are looked at once.
     pub fn peek<T>(&self, id: FileId, look: impl FnOnce(&[u8]) -> T) -> T {
         let file = self.file(id);

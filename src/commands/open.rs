@@ -58,7 +58,7 @@ pub fn open(
             terminal::note(message);
         }
     }
-    let config = read_config(&taken.head, input)?;
+    let config = read_config(&taken.head, input, talk)?;
     Ok(assemble(taken, config))
 }
 
@@ -82,7 +82,7 @@ fn assemble(taken: Taken, config: Config) -> Opened {
 }
 
 /// `--config` names a file; else the one of the snapshot counts, if it has one.
-fn read_config(head: &Snapshot, input: &InputArgs) -> Result<Config, String> {
+fn read_config(head: &Snapshot, input: &InputArgs, talk: TalkArgs) -> Result<Config, String> {
     if input.no_config {
         return Ok(Config::default());
     }
@@ -97,6 +97,7 @@ fn read_config(head: &Snapshot, input: &InputArgs) -> Result<Config, String> {
                 .entries
                 .binary_search_by(|entry| entry.path.as_str().cmp(FILE_NAME));
             let Ok(index) = found else {
+                look_for_misnamed(head, talk)?;
                 return Ok(Config::default());
             };
             let bytes = head
@@ -110,15 +111,32 @@ fn read_config(head: &Snapshot, input: &InputArgs) -> Result<Config, String> {
     Config::parse(&text, &name).map_err(|error| error.to_string())
 }
 
+/// A configuration that is not read because of its name or kind is not passed over without a word.
+fn look_for_misnamed(head: &Snapshot, talk: TalkArgs) -> Result<(), String> {
+    let directory = format!("{FILE_NAME}/");
+    for entry in &head.entries {
+        if entry.path.starts_with(&directory) {
+            return Err(format!("{FILE_NAME} is a directory, and must be a file"));
+        }
+        if entry.path == ".wavelint.yml" && !talk.quiet {
+            terminal::note(&format!(
+                ".wavelint.yml is not read: the configuration is called {FILE_NAME}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 impl Opened {
     /// Understands what was read.
     ///
     /// # Errors
-    /// A `--cluster` that is no cluster of the repository.
+    /// A YAML file that must not be read, or a `--cluster` that is no cluster of the repository.
     pub fn understand(&mut self, clusters: &[String]) -> Result<Repo<'_>, String> {
         let head = std::mem::take(&mut self.loaded.head);
         let base = self.loaded.base.take();
         let repo = lint::understand(&self.loaded.files, &self.config, head, base, &self.remotes);
+        check_denied(&self.head, &repo)?;
         for wanted in clusters {
             let known: Vec<&str> = repo
                 .head
@@ -138,6 +156,25 @@ impl Opened {
         }
         Ok(repo)
     }
+}
+
+/// A YAML file that this user may not read could say anything: nothing found without it can be trusted.
+fn check_denied(head: &Snapshot, repo: &Repo) -> Result<(), String> {
+    for path in repo.files.unreadable() {
+        let found = head
+            .entries
+            .binary_search_by(|entry| entry.path.as_str().cmp(path));
+        let is_yaml = [".yaml", ".yml"]
+            .iter()
+            .any(|ending| path.ends_with(ending));
+        if let (true, Ok(index)) = (is_yaml, found)
+            && let Err(error) = head.read(index)
+            && error.kind() == std::io::ErrorKind::PermissionDenied
+        {
+            return Err(format!("{path} cannot be read: {error}"));
+        }
+    }
+    Ok(())
 }
 
 /// The paths of `--cluster` as clusters are named: without `./` and a slash at the end.

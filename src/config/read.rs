@@ -1,5 +1,7 @@
 //! Text → configuration: places from our own tree, values through serde.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use super::{
@@ -226,6 +228,7 @@ fn clusters(
     written: Vec<WrittenCluster>,
 ) -> Result<Vec<Cluster>, ConfigError> {
     let nodes = root.get("clusters").map(Node::items).unwrap_or_default();
+    let mut seen = BTreeSet::new();
     nodes
         .iter()
         .zip(written)
@@ -247,8 +250,14 @@ fn clusters(
                     ));
                 }
             };
+            let path = inside(source, path_node, &path)?;
+            if !seen.insert(path.clone()) {
+                return Err(
+                    source.error(path_node.place, format!("cluster `{path}` is listed twice"))
+                );
+            }
             Ok(Cluster {
-                path: inside(source, path_node, &path)?,
+                path,
                 role,
                 at: source.at(path_node.place),
             })

@@ -173,6 +173,7 @@ impl Repository {
         let mut index = self.read_index()?;
         let links = self.with(|handle| handle.filesystem_options())?.symlink;
         let on_disk = look_up(work_tree, &index, links);
+        check_denied(work_tree, &index, &on_disk, directory)?;
         // Spares the walk a look at the disk for each of them.
         for (entry, found) in index.entries_mut().iter_mut().zip(&on_disk) {
             if found.is_some() {
@@ -395,6 +396,34 @@ fn look_up(work_tree: &Path, index: &gix::index::File, links: bool) -> Vec<Optio
                 .collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// What is tracked and not there may be out of sight only: what it says is then unknown, and nothing
+/// that is found without it can be trusted.
+fn check_denied(
+    work_tree: &Path,
+    index: &gix::index::File,
+    on_disk: &[Option<ItemKind>],
+    directory: &str,
+) -> Result<(), GitError> {
+    for (entry, found) in index.entries().iter().zip(on_disk) {
+        let full = entry.path(index);
+        let is_asked = found.is_none()
+            && !entry.flags.contains(Flags::SKIP_WORKTREE)
+            && below(full, directory).is_some();
+        if !is_asked {
+            continue;
+        }
+        let Ok(path) = gix::path::from_bstr(full) else {
+            continue;
+        };
+        if let Err(error) = work_tree.join(&path).symlink_metadata()
+            && error.kind() == std::io::ErrorKind::PermissionDenied
+        {
+            return Err(GitError(format!("{}: {error}", path.display())));
+        }
+    }
+    Ok(())
 }
 
 /// The directory of the path looked at last: neighbours in the index mostly share it.

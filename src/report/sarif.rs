@@ -1,5 +1,6 @@
 //! SARIF 2.1.0, for code scanning.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -9,6 +10,7 @@ use super::location::{from_top, location};
 use super::{Report, write_json};
 use crate::finding::{Certainty, Finding, Fix, Severity};
 use crate::fingerprint::fingerprints;
+use crate::private_key;
 use crate::rules::Rule;
 use crate::source::{FileId, Place};
 use crate::tree::Files;
@@ -65,8 +67,8 @@ struct RuleProperties {
 
 #[derive(Serialize)]
 struct Help<'a> {
-    text: &'a str,
-    markdown: &'a str,
+    text: Cow<'a, str>,
+    markdown: Cow<'a, str>,
 }
 
 #[derive(Serialize)]
@@ -196,14 +198,30 @@ fn rule_out(rule: &Rule) -> RuleOut<'_> {
     RuleOut {
         id: rule.name,
         short_description: Text { text: rule.summary },
-        help: (!rule.page.is_empty()).then_some(Help {
-            text: rule.page,
-            markdown: rule.page,
+        help: (!rule.page.is_empty()).then(|| {
+            let page = without_keys(rule.page);
+            Help {
+                text: page.clone(),
+                markdown: page,
+            }
         }),
         properties: RuleProperties {
             tags: [rule.group.as_str()],
         },
     }
+}
+
+/// A page whose example keys nothing takes for keys: reports are committed and scanned too.
+fn without_keys(page: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(page);
+    for key in private_key::find(page.as_bytes()).iter().rev() {
+        let mut range = key.span.range();
+        range.start = (range.start + 16).min(range.end);
+        if page.is_char_boundary(range.start) && page.is_char_boundary(range.end) {
+            text.to_mut().replace_range(range, "…");
+        }
+    }
+    text
 }
 
 struct Converter<'a> {

@@ -51,6 +51,18 @@ fn check(repo: &Repo) -> Vec<Finding> {
 
 fn report(cluster: &Cluster, kustomization: &Kustomization, dependency: &Dependency) -> Finding {
     let target = &dependency.target;
+    if target.name.is_empty() {
+        return Finding::new(
+            RULE.name,
+            Severity::Error,
+            dependency.place,
+            format!(
+                "`{}` has an entry in dependsOn whose name is empty or no text",
+                kustomization.name
+            ),
+        )
+        .cluster(&cluster.path);
+    }
     let finding = Finding::new(
         RULE.name,
         Severity::Error,

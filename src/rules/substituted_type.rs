@@ -30,17 +30,23 @@ fn check(repo: &Repo) -> Vec<Finding> {
                 if retyped.after.is_null() || !needs_a_string(&object.id(), &retyped.path) {
                     continue;
                 }
+                let is_length = retyped
+                    .before
+                    .as_str()
+                    .is_some_and(|text| text.starts_with("${#"));
+                let length = if is_length { "#" } else { "" };
+                let reference = format!("${{{length}{variable}}}");
                 let mut finding = Finding::new(
                     RULE.name,
                     Severity::Warning,
                     retyped.before.place,
                     format!(
-                        "`${{{variable}}}` becomes {} here, and a string is needed",
+                        "`{reference}` becomes {} here, and a string is needed",
                         described(&retyped.after)
                     ),
                 )
                 .help(format!(
-                    "quotes around it are lost before Flux substitutes: write `${{q:=\"}}${{{variable}}}${{q:=\"}}` between single quotes, or make it part of a longer text"
+                    "quotes around it are lost before Flux substitutes: write `${{q:=\"}}{reference}${{q:=\"}}` between single quotes, or make it part of a longer text"
                 ))
                 .cluster(&cluster.path);
                 if let Some(definition) = kustomization.substitution.variables.get(variable) {

@@ -13,6 +13,8 @@ const MARK: &str = "wavelint:";
 pub(super) struct Directive {
     /// For a line or for the file.
     pub(super) kind: Kind,
+    /// What stands where `wavelint: ignore` or `wavelint: ignore-file` was meant, as written.
+    pub(super) misspelt: Option<String>,
     /// The rules and groups named.
     pub(super) names: Vec<Name>,
     /// True if text follows the names.
@@ -86,7 +88,10 @@ fn language(path: &str) -> Language {
 /// The ignores of a file, in order.
 pub(super) fn find(files: &Files, file: FileId) -> Vec<Directive> {
     let text = files.text(file);
-    if !text.contains(MARK) {
+    let is_marked = [MARK, "Wavelint:", "WAVELINT:"]
+        .iter()
+        .any(|mark| text.contains(mark));
+    if !is_marked {
         return Vec::new();
     }
     let language = language(files.path(file));
@@ -167,14 +172,27 @@ fn read(files: &Files, file: FileId, span: Span, language: Language) -> Option<D
         Language::Markdown => comment.strip_prefix("<!--")?.strip_suffix("-->")?,
         Language::Yaml | Language::Other => comment.trim_start_matches('#'),
     };
-    let body = body.trim().strip_prefix(MARK)?.trim_start();
-    let (kind, rest) = match body.strip_prefix("ignore-file") {
-        Some(rest) => (Kind::File, rest),
-        None => (Kind::Line, body.strip_prefix("ignore")?),
-    };
-    if rest.starts_with(|next: char| next.is_alphanumeric() || next == '-' || next == '_') {
+    let body = body.trim();
+    let mark = body.get(..MARK.len())?;
+    if !mark.eq_ignore_ascii_case(MARK) {
         return None;
     }
+    let after = body[MARK.len()..].trim_start();
+    let length = after
+        .find(|next: char| !(next.is_alphanumeric() || next == '-' || next == '_'))
+        .unwrap_or(after.len());
+    let (word, rest) = after.split_at(length);
+    let kind = if word == "ignore-file" {
+        Kind::File
+    } else {
+        Kind::Line
+    };
+    let is_ignore = mark == MARK && matches!(word, "ignore" | "ignore-file");
+    // Other words begin an ignore only if names in brackets follow at once.
+    if !is_ignore && (word.is_empty() || !rest.starts_with('[')) {
+        return None;
+    }
+    let misspelt = (!is_ignore).then(|| format!("{mark} {word}"));
     let rest = rest.trim_start();
     let (names, reason) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((names, reason)) => (names, reason),
@@ -200,6 +218,7 @@ fn read(files: &Files, file: FileId, span: Span, language: Language) -> Option<D
             .is_empty();
     Some(Directive {
         kind,
+        misspelt,
         names,
         has_reason: reason.chars().any(char::is_alphanumeric),
         span,

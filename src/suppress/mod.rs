@@ -119,7 +119,7 @@ impl Ignores<'_> {
                         || scalar_line.is_some_and(|line| directive.lines.contains(&line))
                 }
             };
-            if !here {
+            if !here || directive.misspelt.is_some() {
                 continue;
             }
             for name in &mut directive.names {
@@ -168,6 +168,14 @@ impl Ignores<'_> {
                 );
             };
             let word = directive.word();
+            if let Some(written) = &directive.misspelt {
+                say(
+                    format!("`{written}` is no ignore and suppresses nothing"),
+                    "write `wavelint: ignore[NAME] reason`, or `ignore-file` at the top of a file"
+                        .to_owned(),
+                );
+                continue;
+            }
             if directive.names.is_empty() {
                 say(
                     format!("`{word}` names no rule"),

@@ -191,6 +191,29 @@ fn useless_ignores_are_findings() {
 }
 
 #[test]
+fn what_was_meant_as_an_ignore_and_is_none_is_a_finding() {
+    for written in [
+        "WAVELINT: ignore",
+        "Wavelint: ignore-file",
+        "wavelint: ignored",
+        "wavelint: disable",
+        "wavelint: ignore-next-line",
+    ] {
+        let text = format!("a: 1 # {written}[wrong-wave] why\n");
+        let (kept, suppressed, said) = run("a.yaml", &text, &[("wrong-wave", 1)]);
+        assert_eq!((kept.as_slice(), suppressed), (&[1][..], 0));
+        assert_eq!(said.len(), 1, "{written}: {said:?}");
+        assert!(
+            said[0].contains(&format!("`{written}` is no ignore")),
+            "{said:?}"
+        );
+    }
+    let text =
+        "a: 1 # wavelint: see [the page]\nb: 1 # wavelint: finds nothing\n# wavelint is [good]\n";
+    assert_eq!(run("a.yaml", text, &[]).2, Vec::<String>::new());
+}
+
+#[test]
 fn ignores_are_not_judged_for_rules_that_compare_or_did_not_run() {
     let text = "a: 1 # wavelint: ignore[prune-on-move] why\n";
     assert_eq!(run("a.yaml", text, &[]), (vec![], 0, NONE));

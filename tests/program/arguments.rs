@@ -351,3 +351,19 @@ fn a_plan_without_a_commit_says_what_is_missing() {
     repository.git(&["add", "-A"]);
     repository.run(&["plan", "--staged"]).expect(0);
 }
+
+#[test]
+fn a_configuration_under_another_name_is_not_passed_over() {
+    let repository = Repository::of("homelab/waves");
+    repository.write(".wavelint.yml", "nonsense: [");
+    let ran = repository.run(&[]).expect(0);
+    assert!(
+        ran.stderr.contains(".wavelint.yml is not read"),
+        "{}",
+        ran.stderr
+    );
+    repository.write(".wavelint.yaml/x", "");
+    let ran = repository.run(&[]).expect(2);
+    assert!(ran.stderr.contains("is a directory"), "{}", ran.stderr);
+    repository.run(&["--no-config"]).expect(0);
+}

@@ -207,3 +207,80 @@ fn many_kustomizations_in_a_chain_and_in_a_knot() {
     repository.git(&["add", "-A"]);
     lint_every_way(&repository);
 }
+
+/// What must not be read, as somebody who must not: root reads everything, and becomes nobody first.
+#[cfg(unix)]
+#[test]
+fn what_is_tracked_and_may_not_be_read_is_an_error() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+    const NOBODY: u32 = 65534;
+    let repository = Repository::of("homelab/waves");
+    let root = repository.path();
+    let is_root = std::fs::metadata(&root).expect("the folder").uid() == 0;
+    let program = env!("CARGO_BIN_EXE_wavelint");
+    let copy = tempfile::tempdir().expect("a folder");
+    let binary = copy.path().join("wavelint");
+    let mut command = vec![program.to_owned()];
+    if is_root {
+        let as_nobody = |command: &str| {
+            std::process::Command::new("setpriv")
+                .args(["--reuid=65534", "--clear-groups", command])
+                .output()
+                .is_ok_and(|output| output.status.success())
+        };
+        if !as_nobody("true") {
+            println!("left out: no setpriv here, and root may read everything");
+            return;
+        }
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::copy(program, &binary).expect("a copy of the binary");
+        std::fs::set_permissions(&binary, open.clone()).expect("its mode");
+        std::fs::set_permissions(copy.path(), open).expect("its mode");
+        for entry in walkdir::WalkDir::new(&root) {
+            let path = entry.expect("an entry").into_path();
+            chown(path, Some(NOBODY), None).expect("another owner");
+        }
+        command = ["setpriv", "--reuid=65534", "--clear-groups"]
+            .map(str::to_owned)
+            .to_vec();
+        command.push(binary.display().to_string());
+    }
+    let run = || {
+        let mut running = std::process::Command::new(&command[0]);
+        running
+            .args(&command[1..])
+            .arg("--no-base")
+            .current_dir(&root)
+            .env("HOME", "/nonexistent");
+        let output = running.output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), text)
+    };
+    let mode = |path: &str, mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(root.join(path), permissions).expect("a mode");
+    };
+    assert_eq!(run().0, Some(0), "{}", run().1);
+    for (path, named, before) in [
+        (
+            "clusters/base/apps-wave-2.yaml",
+            "clusters/base/apps-wave-2.yaml",
+            0o644,
+        ),
+        ("clusters", "clusters/", 0o755),
+        ("clusters/base", "clusters/base/", 0o755),
+    ] {
+        mode(path, 0);
+        let (code, text) = run();
+        mode(path, before);
+        assert_eq!(code, Some(2), "{path}: {text}");
+        assert!(
+            text.contains(named) && text.contains("denied"),
+            "{path}: {text}"
+        );
+    }
+    // What is no YAML says nothing that Flux would read.
+    repository.write("notes.txt", "x");
+    mode("notes.txt", 0);
+    assert_eq!(run().0, Some(0), "{}", run().1);
+}

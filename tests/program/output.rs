@@ -191,3 +191,20 @@ fn verbose_says_what_is_read_and_what_cannot_be_known() {
         "{said}"
     );
 }
+
+#[test]
+fn a_report_in_the_repository_is_no_finding_of_the_next_run() {
+    let repository = Repository::of("homelab/waves");
+    for format in ["sarif", "json", "human"] {
+        let output = format!("wavelint.{format}");
+        repository
+            .run(&["--format", format, "--output", &output])
+            .expect(0);
+    }
+    assert_eq!(repository.findings(&[]), Vec::<String>::new());
+    assert!(
+        repository
+            .read("wavelint.sarif")
+            .contains("private-key-committed")
+    );
+}

@@ -203,6 +203,10 @@ fn wrong_values_are_refused_with_a_place() {
             "3:1: the configuration must be one document",
         ),
         ("exclude: [a\n", "not valid YAML"),
+        (
+            "clusters: [{path: a}, {path: ./a/}]\n",
+            "cluster `a` is listed twice",
+        ),
         ("exclude: *a\n", "not valid YAML"),
     ] {
         let message = error(text);
