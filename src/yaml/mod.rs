@@ -7,6 +7,7 @@
 mod embedded;
 pub mod edit;
 mod emit;
+mod go_yaml;
 mod node;
 mod offsets;
 mod parse;
