@@ -59,7 +59,6 @@ pub(super) fn locate(
     let path = join(directory, text);
     if wanted != Wanted::Directory
         && let Some(file) = path.as_deref().and_then(|path| tree.file(path))
-        && !text.ends_with('/')
     {
         return Ok(Location::File(file));
     }

@@ -8,6 +8,7 @@ mod cause;
 mod embedded;
 pub mod edit;
 mod emit;
+mod go_yaml;
 mod node;
 mod offsets;
 mod parse;

@@ -323,7 +323,7 @@ impl Phase<'_, '_> {
         }
     }
 
-    /// Applies operations to what a target selects. Only `patches` remembers the identity that they change.
+    /// Applies operations to what a target selects. Only `patches` remembers the identity before.
     fn json(
         &mut self,
         entry: &Node,
@@ -341,17 +341,17 @@ impl Phase<'_, '_> {
         if selected.is_empty() {
             self.offer_candidates(target, &mut used);
         }
-        let renames = json::written_paths(operations).any(|path| {
-            matches!(
-                path,
-                "/kind" | "/apiVersion" | "/metadata" | "/metadata/name" | "/metadata/namespace"
-            )
-        });
         for at in selected {
             let object = &mut self.level.objects[at];
             let mut node = object.node.clone();
             fill_empty_values(&mut node, self.scope.files);
-            if let Err(error) = json::apply(&mut node, operations) {
+            let noted = remember || object.generated || !object.previous.is_empty();
+            let applied = if noted {
+                json::apply_noted(&mut node, operations)
+            } else {
+                json::apply(&mut node, operations)
+            };
+            if let Err(error) = applied {
                 let message = format!("{}: {}", object.id(), error.message);
                 let related = vec![(object.origin, "the object is here".to_owned())];
                 self.level.problems.push(Problem {
@@ -360,7 +360,7 @@ impl Phase<'_, '_> {
                 });
                 break;
             }
-            if renames && remember {
+            if remember {
                 object.remember_id();
             }
             object.node = node;
