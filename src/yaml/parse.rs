@@ -395,7 +395,7 @@ impl Builder<'_> {
             .byte_offset()
             .unwrap_or(self.text.len())
             .min(self.text.len());
-        match cause::cause(self.text, at) {
+        match cause::cause(self.text, at, &error.info()) {
             Some((at, message)) => self.error(at, at, message.to_owned()),
             None => self.error(at, at, error.info()),
         }
