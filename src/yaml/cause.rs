@@ -1,9 +1,9 @@
 //! What is wrong with a text that a parser gave up on, where that is plain to see.
 
-/// What is wrong with a text in which the parser gave up at offset `at`: where it is, and what.
+/// What is wrong with a text in which the parser gave up at offset `at` with a message: where it is, and what.
 /// `None` where nothing says more than the parser itself.
-pub(super) fn cause(text: &str, at: usize) -> Option<(usize, &'static str)> {
-    conflict(text).or_else(|| tab(text, at))
+pub(super) fn cause(text: &str, at: usize, message: &str) -> Option<(usize, &'static str)> {
+    conflict(text).or_else(|| tab(text, at, message.contains("found a tab")))
 }
 
 /// The first marker of a merge conflict. A line of `=` alone may be a heading, so the others count first.
@@ -27,14 +27,12 @@ fn conflict(text: &str) -> Option<(usize, &'static str)> {
     Some((start, message))
 }
 
-/// A tab in the indentation of the line where the parser gave up (of the next one, if it did so at the
-/// line's end), or that begins one of the two lines above.
-fn tab(text: &str, at: usize) -> Option<(usize, &'static str)> {
-    let rest = text.get(at..).and_then(|rest| rest.split('\n').next());
-    let at_end = rest.is_some_and(|rest| rest.trim().is_empty());
+/// A tab in the indentation of the line where the parser gave up (of the
+/// next that has one, where the parser itself `tells` of a tab), or that begins one of the two lines above.
+fn tab(text: &str, at: usize, tells: bool) -> Option<(usize, &'static str)> {
     let (mut own, mut above) = (None, None);
     for (number, (start, line)) in lines(text).enumerate() {
-        if start > at && !(at_end && own.is_none()) {
+        if start > at && !(tells && own.is_none()) {
             break;
         }
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -44,7 +42,7 @@ fn tab(text: &str, at: usize) -> Option<(usize, &'static str)> {
             .filter(|_| indent < line.len());
         own = tab.map(|tab| start + tab);
         if start > at {
-            break;
+            continue;
         }
         if tab == Some(0) {
             above = Some((number, start));

@@ -452,6 +452,7 @@ impl Builder<'_> {
             .marker()
             .byte_offset()
             .unwrap_or(self.text.len())
+<<<<<<< HEAD
             .min(self.text.len())
     }
 
@@ -466,6 +467,12 @@ impl Builder<'_> {
             && let Some(message) = go_yaml::refusal(scalar, raw, core, in_braces, is_value)
         {
             self.result.unreadable = Some(ParseError { place, message });
+=======
+            .min(self.text.len());
+        match cause::cause(self.text, at, &error.info()) {
+            Some((at, message)) => self.error(at, at, message.to_owned()),
+            None => self.error(at, at, error.info()),
+>>>>>>> f2
         }
     }
 }
