@@ -143,7 +143,7 @@ fn run(
             Err(error) => {
                 let at = builder.offset_of(&error);
                 failed_at = Some(at);
-                Err(match cause::cause(text, at) {
+                Err(match cause::cause(text, at, &error.info()) {
                     Some((at, message)) => builder.error(at, at, message.to_owned()),
                     None => builder.error(at, at, error.info()),
                 })
@@ -452,7 +452,6 @@ impl Builder<'_> {
             .marker()
             .byte_offset()
             .unwrap_or(self.text.len())
-<<<<<<< HEAD
             .min(self.text.len())
     }
 
@@ -467,12 +466,6 @@ impl Builder<'_> {
             && let Some(message) = go_yaml::refusal(scalar, raw, core, in_braces, is_value)
         {
             self.result.unreadable = Some(ParseError { place, message });
-=======
-            .min(self.text.len());
-        match cause::cause(self.text, at, &error.info()) {
-            Some((at, message)) => self.error(at, at, message.to_owned()),
-            None => self.error(at, at, error.info()),
->>>>>>> f2
         }
     }
 }
