@@ -206,13 +206,13 @@ fn meant_by_missing(repo: &Repo) -> impl Iterator<Item = String> {
         })
 }
 
-/// Where a file is now that an entry named at the base revision.
+/// What a file of the same directory is called now that an entry named at the base revision.
 fn moved_from(repo: &Repo, directory: &str, text: &str) -> Option<String> {
     let path = join(directory, text)?;
     let moved = &repo.base.as_ref()?.change.moved;
     moved
         .iter()
-        .find(|moved| moved.from == path)
+        .find(|moved| moved.from == path && split(&moved.to).0 == split(&path).0)
         .map(|moved| moved.to.clone())
 }
 

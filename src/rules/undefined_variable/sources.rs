@@ -33,7 +33,8 @@ pub(super) fn missing(repo: &Repo, cluster: &Cluster) -> Vec<Finding> {
                 kustomization.name.namespace.as_str(),
                 entry.name.as_str(),
             );
-            if is_needed(repo, entry) && find(cluster, id).is_none() {
+            let is_built = find(cluster, id).is_some() || lost_its_namespace(cluster, id);
+            if is_needed(repo, entry) && !is_built {
                 wanted
                     .entry(id)
                     .or_default()
@@ -69,6 +70,14 @@ fn names_are_known(cluster: &Cluster) -> bool {
         .all(|id| !id.name.contains('$') && !id.namespace.contains('$'))
 }
 
+/// True if it is built without a namespace: then that is the fault, and `namespace-missing` says so.
+fn lost_its_namespace(cluster: &Cluster, (kind, _, name): SourceId) -> bool {
+    cluster.objects().any(|(_, object)| {
+        let id = object.id();
+        id.group.is_empty() && id.kind == kind && id.name == name && id.namespace.is_empty()
+    })
+}
+
 fn find<'a>(cluster: &'a Cluster, (kind, namespace, name): SourceId) -> Option<&'a Object> {
     cluster.objects().map(|(_, object)| object).find(|object| {
         let id = object.id();
@@ -97,8 +106,9 @@ fn report(
         Severity::Error,
         users.first()?.1,
         format!(
-            "no Kustomization of this cluster builds {kind} `{namespace}/{name}`, from which {} takes variables: Flux does not go on without it",
-            list(&super::super::support::shortened(&names))
+            "no Kustomization of this cluster builds {kind} `{namespace}/{name}`, from which {} {} variables: Flux does not go on without it",
+            list(&super::super::support::shortened(&names)),
+            if names.len() == 1 { "takes" } else { "take" }
         ),
     )
     .help(help)
