@@ -22,7 +22,7 @@ pub(super) struct Mended {
 
 impl Mended {
     /// Changes the bytes at fault, if Go's yaml accepts what the parser refuses at `at`.
-    pub(super) fn mend(&mut self, text: &mut Vec<u8>, at: usize) -> bool {
+    pub(super) fn mend(&mut self, text: &mut [u8], at: usize) -> bool {
         self.dash(text, at)
             || comment_behind_quotes(text, at)
             || byte_order_mark(text, at)
