@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::config::{Config, ConfigError};
 use crate::finding::Finding;
-use crate::flux::is_yaml;
+use crate::flux::{self, is_yaml};
 use crate::levels::{self, Selection};
 use crate::picture::Picture;
 use crate::repo::Repo;
@@ -68,12 +68,14 @@ pub fn understand<'a>(
     remotes: &[String],
 ) -> Repo<'a> {
     let unchanged = base.as_ref().is_some_and(|base| *base == head);
+    let base = base.filter(|_| !unchanged);
+    let before = base
+        .as_ref()
+        .map(|base| flux::found_directories(files, base, config))
+        .unwrap_or_default();
     let (head, base) = rayon::join(
-        || Arc::new(Picture::new(files, head, config, remotes)),
-        || {
-            let base = base.filter(|_| !unchanged)?;
-            Some(Arc::new(Picture::new(files, base, config, remotes)))
-        },
+        || Arc::new(Picture::new(files, head, config, remotes, &before)),
+        || Some(Arc::new(Picture::new(files, base?, config, remotes, &[]))),
     );
     let base = if unchanged { Some(head.clone()) } else { base };
     Repo::new(files, config, head, base)

@@ -31,9 +31,16 @@ pub struct Live {
 }
 
 impl Picture {
-    /// Understands a tree. `remotes` are the URLs of the checkout's git remotes.
-    pub fn new(files: &Files, tree: Tree, config: &Config, remotes: &[String]) -> Self {
-        let flux = flux::reconcile(files, &tree, config, remotes);
+    /// Understands a tree. `remotes` are the URLs of the checkout's git remotes, `before` the
+    /// directories that were clusters at the base (see [`flux::reconcile`]).
+    pub fn new(
+        files: &Files,
+        tree: Tree,
+        config: &Config,
+        remotes: &[String],
+        before: &[String],
+    ) -> Self {
+        let flux = flux::reconcile(files, &tree, config, remotes, before);
         let waves = waves::read(files, &tree, &flux.clusters, config);
         let mut live = Live::default();
         for cluster in &flux.clusters {

@@ -158,10 +158,44 @@ metadata:
 data: {mode: plain}
 ";
     assert_eq!(documents(&text(&output.stdout)), documents(expected));
-    // A directory of that name is a path, and is built as kustomize does.
+    // A bare name is the Kustomization, where kustomize could not build the directory of that name.
     let output = build(&["apps"], folder.path());
+    assert_eq!(documents(&text(&output.stdout)), documents(expected));
+    let output = build(&["./apps"], folder.path());
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("no kustomization file"));
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("directory `apps` has no kustomization file")
+            && errors.contains("`wavelint build flux-system/apps`"),
+        "{errors}"
+    );
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+}
+
+#[test]
+fn a_directory_with_the_name_of_a_kustomization_is_built_and_says_so() {
+    let folder = small(SETTINGS);
+    std::fs::write(
+        folder.path().join("apps/kustomization.yaml"),
+        "resources: [settings.yaml]\n",
+    )
+    .expect("it can be written");
+    let output = build(&["apps"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("${MODE}"));
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("`wavelint build flux-system/apps`"),
+        "{errors}"
+    );
+    let output = build(&["--quiet", "apps"], folder.path());
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    let output = build(&["--cluster", "clusters/lab", "apps"], folder.path());
+    assert!(
+        text(&output.stdout).contains("mode: plain"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[test]
@@ -197,7 +231,9 @@ fn one_name_in_two_clusters_has_to_be_chosen() {
     std::fs::write(more.join("apps.yaml"), KUSTOMIZATION).expect("it can be written");
     let output = build(&["flux-system/apps"], folder.path());
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("clusters/edge"));
+    let errors = text(&output.stderr);
+    assert!(errors.contains("clusters/edge"), "{errors}");
+    assert!(errors.contains("choose one with --cluster\n"), "{errors}");
     let output = build(
         &["--cluster", "clusters/lab", "flux-system/apps"],
         folder.path(),

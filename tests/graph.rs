@@ -449,3 +449,67 @@ fn check_text(text: &str) {
         "{text:?}"
     );
 }
+
+#[test]
+fn a_child_stands_behind_what_makes_it_in_every_format() {
+    let child = kustomization("child", &[]);
+    let parent = kustomization("parent", &["base"]).replace("./parts", "./children");
+    let mut tree = cluster(&[kustomization("base", &[]), parent]);
+    tree.insert("children/child.yaml".to_owned(), child);
+    let drawn = in_memory(&tree, |maps, files| {
+        written(|bytes| draw::tree(maps, files, Style::PLAIN, false, bytes))
+    });
+    insta::assert_snapshot!(drawn, @r"
+    clusters/lab  4 Kustomizations, 5 objects, 3 layers
+    |- entry point
+    |  `- flux-system  clusters/lab  prune    2 objects
+    |- layer 0
+    |  `- base         parts         prune    1 object, blocks 1
+    |- layer 1
+    |  `- parent       children      prune    1 object, after base
+    `- layer 2
+       `- child        parts         prune    1 object, made by parent
+    ");
+    let depths = in_memory(&tree, |maps, _| {
+        maps[0]
+            .items
+            .iter()
+            .map(|item| format!("{} {:?}\n", item.kustomization.name.name, item.depth))
+            .collect()
+    });
+    assert_eq!(
+        depths,
+        "flux-system Some(0)\nbase Some(0)\nparent Some(1)\nchild Some(2)\n"
+    );
+    let mermaid = in_memory(&tree, |maps, _| written(|bytes| draw::mermaid(maps, bytes)));
+    assert!(mermaid.contains("c0k3 -. made by .-> c0k2"), "{mermaid}");
+    let dot = in_memory(&tree, |maps, _| written(|bytes| draw::dot(maps, bytes)));
+    assert!(
+        dot.contains("c0k3 -> c0k2 [style=dotted, label=\"made by\"]"),
+        "{dot}"
+    );
+    let svg = in_memory(&tree, |maps, _| written(|bytes| draw::svg(maps, bytes)));
+    assert!(
+        svg.contains("layer 2") && svg.contains("stroke-dasharray=\"1 4\""),
+        "{svg}"
+    );
+}
+
+#[test]
+fn a_parent_that_waits_for_its_child_leaves_both_in_a_layer() {
+    let child = kustomization("child", &[]);
+    let parent = kustomization("parent", &["child"]).replace("./parts", "./children");
+    let mut tree = cluster(&[parent]);
+    tree.insert("children/child.yaml".to_owned(), child);
+    let depths = in_memory(&tree, |maps, _| {
+        maps[0]
+            .items
+            .iter()
+            .map(|item| format!("{} {:?}\n", item.kustomization.name.name, item.depth))
+            .collect()
+    });
+    assert_eq!(
+        depths,
+        "flux-system Some(0)\nchild Some(0)\nparent Some(1)\n"
+    );
+}

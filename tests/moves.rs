@@ -145,3 +145,33 @@ fn prune_switched_off_in_the_commit_of_the_move_does_not_count() {
     assert_eq!(found.len(), 1, "{}", lines(&found));
     assert_eq!(found[0].certainty, Some("race"));
 }
+
+/// A cluster as `flux bootstrap` writes it, told a path.
+fn bootstrapped(path: &str) -> Tree {
+    let root = format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: flux-system\n  namespace: flux-system\nspec:\n  interval: 1m\n  url: https://example.com/fleet.git\n---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: flux-system\n  namespace: flux-system\nspec:\n  interval: 10m\n  path: {path}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n"
+    );
+    let config =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: bread\n  namespace: default\n";
+    [
+        ("clusters/staging/flux-system/gotk-sync.yaml", root.as_str()),
+        (
+            "clusters/staging/flux-system/kustomization.yaml",
+            "resources:\n  - gotk-sync.yaml\n",
+        ),
+        ("clusters/staging/bread.yaml", config),
+    ]
+    .into_iter()
+    .map(|(path, text)| (path.to_owned(), text.to_owned()))
+    .collect()
+}
+
+#[test]
+fn a_cluster_that_syncs_a_missing_path_prunes_nothing() {
+    let right = bootstrapped("./clusters/staging");
+    let wrong = bootstrapped("./clusters/stagin");
+    for (head, base) in [(&wrong, &right), (&right, &wrong)] {
+        let found = prune_findings(head, base);
+        assert!(found.is_empty(), "{}", lines(&found));
+    }
+}

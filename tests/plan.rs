@@ -200,3 +200,34 @@ fn what_is_written_in_a_way_that_is_not_understood_stops_the_plan() {
     assert!(found.steps.is_empty(), "{:?}", found.steps);
     assert_eq!(found.obstacles.len(), 1, "{:?}", found.obstacles);
 }
+
+#[test]
+fn a_list_in_brackets_is_changed_in_brackets() {
+    let mut start = homelab();
+    misplace(&mut start, "nextcloud.yaml", 1, 0);
+    let list = "apps/wave-2/kustomization.yaml".to_owned();
+    let text = start[&list].clone();
+    let (good, before) = (start.clone(), "apps/wave-1/kustomization.yaml".to_owned());
+    let entries: Vec<&str> = good[&before]
+        .lines()
+        .filter_map(|line| line.strip_prefix("  - "))
+        .collect();
+    assert!(!entries.is_empty());
+    let head: String = good[&before]
+        .lines()
+        .take_while(|line| *line != "resources:")
+        .map(|line| format!("{line}\n"))
+        .collect();
+    start.insert(
+        before.clone(),
+        format!("{head}resources: [{}]\n", entries.join(", ")),
+    );
+    let (kinds, end) = follow(&start);
+    assert_eq!(kinds, [StepKind::Guard, StepKind::Move, StepKind::Release]);
+    assert!(
+        end[&before].contains("nextcloud.yaml") && end[&before].contains("resources: ["),
+        "{}",
+        end[&before]
+    );
+    assert_eq!(end[&list], text);
+}

@@ -10,6 +10,8 @@ mod fixes;
 mod hostile;
 #[path = "program/output.rs"]
 mod output;
+#[path = "program/plan.rs"]
+mod plan;
 #[path = "program/readme.rs"]
 mod readme;
 #[path = "program/repository.rs"]

@@ -64,7 +64,15 @@ fn object_at(cluster: &Cluster, at: (usize, usize)) -> Option<(&Kustomization, &
     Some((kustomization, kustomization.build.objects.get(at.1)?))
 }
 
-/// Compares the clusters that both pictures have; design-only ones are left out.
+/// True if Flux is told a path that is not there: the root fails, and so applies and prunes nothing.
+/// What is linted in its place is a guess of the directory that was meant.
+fn syncs_nothing(cluster: &Cluster) -> bool {
+    let told = cluster.entry.told.as_ref();
+    told.is_some_and(|told| told.missing)
+}
+
+/// Compares the clusters that both pictures have; design-only ones are left out, and those that
+/// sync a missing path.
 pub(super) fn compare(
     files: &Files,
     config: &Config,
@@ -77,14 +85,14 @@ pub(super) fn compare(
         .clusters
         .iter()
         .enumerate()
-        .filter(|(_, cluster)| cluster.role != Role::DesignOnly)
+        .filter(|(_, cluster)| cluster.role != Role::DesignOnly && !syncs_nothing(cluster))
         .filter_map(|(index, cluster)| {
             let before = base
                 .flux
                 .clusters
                 .iter()
                 .position(|other| other.path == cluster.path)?;
-            Some((before, index))
+            (!syncs_nothing(&base.flux.clusters[before])).then_some((before, index))
         })
         .collect();
     pairs

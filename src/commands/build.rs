@@ -5,7 +5,7 @@ use std::io::Write as _;
 use super::open::{cluster_names, open};
 use crate::cli::BuildArgs;
 use crate::flux::{Cluster, Kustomization, Location, clamp};
-use crate::kustomize::{BuildOptions, Gap, Kustomize, Object};
+use crate::kustomize::{BuildOptions, Gap, Kustomize, Object, kustomization_file};
 use crate::near;
 use crate::repo::Repo;
 use crate::snapshot::BaseRequest;
@@ -37,9 +37,22 @@ pub fn run(args: &BuildArgs) -> Result<Status, String> {
     )?;
     let clusters = cluster_names(input);
     let repo = opened.understand(&clusters)?;
-    let built = match as_directory(&repo, &args.target) {
-        Some(directory) => build_directory(&repo, &directory),
-        None => build_kustomization(&repo, &clusters, &args.target)?,
+    let directory = as_directory(&repo, &args.target);
+    let named = named(&repo, &clusters, &args.target);
+    let built = match &directory {
+        Some(directory) if !is_shadowed(&repo, directory, &clusters, &args.target, &named) => {
+            if !args.talk.quiet
+                && let Some(note) = other_meaning(&args.target, &named)
+            {
+                terminal::note(&note);
+            }
+            if kustomization_file(&repo.head.tree, directory).is_none() {
+                terminal::note(&without_file(&repo, directory));
+                return Ok(Status::Findings);
+            }
+            build_directory(&repo, directory)
+        }
+        _ => build_kustomization(&repo, &clusters, &args.target, &named)?,
     };
     let refused = !built.problems.is_empty();
     if !refused {
@@ -106,34 +119,89 @@ fn nodes(objects: &[Object]) -> Vec<Node> {
     objects.iter().map(|object| object.node.clone()).collect()
 }
 
-/// What Flux makes of the Kustomization that a target names.
-fn build_kustomization(repo: &Repo, clusters: &[String], target: &str) -> Result<Built, String> {
-    let considered = || {
-        repo.head
-            .flux
-            .clusters
-            .iter()
-            .filter(|cluster| clusters.is_empty() || clusters.contains(&cluster.path))
-    };
-    let found: Vec<(&Cluster, &Kustomization)> = considered()
+/// A Kustomization and its cluster.
+type Named<'a> = (&'a Cluster, &'a Kustomization);
+
+/// The Kustomizations of the considered clusters.
+fn considered<'a>(repo: &'a Repo, clusters: &[String]) -> impl Iterator<Item = Named<'a>> {
+    repo.head
+        .flux
+        .clusters
+        .iter()
+        .filter(|cluster| clusters.is_empty() || clusters.contains(&cluster.path))
         .flat_map(|cluster| {
             cluster
                 .kustomizations
                 .iter()
                 .map(move |kustomization| (cluster, kustomization))
         })
+}
+
+/// The Kustomizations that a target names.
+fn named<'a>(repo: &'a Repo, clusters: &[String], target: &str) -> Vec<Named<'a>> {
+    considered(repo, clusters)
         .filter(|(_, kustomization)| is_named(kustomization, target))
-        .collect();
-    match found.as_slice() {
+        .collect()
+}
+
+/// True if a target that is a directory means a Kustomization all the same: a cluster is chosen, or it is a
+/// bare name and kustomize could not build the directory.
+fn is_shadowed(
+    repo: &Repo,
+    directory: &str,
+    clusters: &[String],
+    target: &str,
+    named: &[Named<'_>],
+) -> bool {
+    let is_bare = !target.contains('/') && !target.starts_with('.');
+    !named.is_empty()
+        && (!clusters.is_empty()
+            || is_bare && kustomization_file(&repo.head.tree, directory).is_none())
+}
+
+/// What to say where a directory is built and a Kustomization has that name too.
+fn other_meaning(target: &str, named: &[Named<'_>]) -> Option<String> {
+    let (cluster, first) = named.first()?;
+    let how = if first.name.to_string() == target {
+        format!("`--cluster {}`", cluster.path)
+    } else {
+        format!("`wavelint build {}`", first.name)
+    };
+    Some(format!(
+        "`{target}` is taken as the directory; Kustomization `{}` is built with {how}",
+        first.name
+    ))
+}
+
+/// What to say of a directory that kustomize cannot build.
+fn without_file(repo: &Repo, directory: &str) -> String {
+    let at = if directory.is_empty() { "." } else { directory };
+    let owner = considered(repo, &[])
+        .find(|(_, kustomization)| kustomization.directory() == Some(directory))
+        .map_or_else(
+            || "NAMESPACE/NAME".to_owned(),
+            |(_, kustomization)| kustomization.name.to_string(),
+        );
+    format!(
+        "directory `{at}` has no kustomization file, so kustomize does not build it; for a Kustomization Flux would generate one: `wavelint build {owner}`"
+    )
+}
+
+/// What Flux makes of the Kustomization that a target names.
+fn build_kustomization(
+    repo: &Repo,
+    clusters: &[String],
+    target: &str,
+    named: &[Named<'_>],
+) -> Result<Built, String> {
+    match named {
         [] => {
-            let names = considered()
-                .flat_map(|cluster| &cluster.kustomizations)
-                .flat_map(|kustomization| {
-                    [
-                        kustomization.name.name.to_string(),
-                        kustomization.name.to_string(),
-                    ]
-                });
+            let names = considered(repo, clusters).flat_map(|(_, kustomization)| {
+                [
+                    kustomization.name.name.to_string(),
+                    kustomization.name.to_string(),
+                ]
+            });
             let directories = repo.head.tree.directories().into_iter().map(str::to_owned);
             let candidates: Vec<String> = names.chain(directories).collect();
             Err(format!(
@@ -149,8 +217,20 @@ fn build_kustomization(repo: &Repo, clusters: &[String], target: &str) -> Result
                     format!("`{}` in `{}`", kustomization.name, cluster.path)
                 })
                 .collect();
+            let (first_cluster, first) = several[0];
+            let in_clusters = several
+                .iter()
+                .any(|(cluster, _)| cluster.path != first_cluster.path);
+            let in_namespaces = several
+                .iter()
+                .any(|(_, kustomization)| kustomization.name != first.name);
+            let how = match (in_clusters, in_namespaces) {
+                (true, true) => "--cluster or NAMESPACE/NAME",
+                (false, _) => "NAMESPACE/NAME",
+                (true, false) => "--cluster",
+            };
             Err(format!(
-                "`{target}` is more than one Kustomization: {}; choose with --cluster or NAMESPACE/NAME",
+                "`{target}` is more than one Kustomization: {}; choose one with {how}",
                 names.join(", ")
             ))
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::idle_config;
 use super::open::{Opened, cluster_names, open};
 use super::verbose;
 use crate::cli::{CheckArgs, FailOn};
@@ -32,11 +33,17 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
     let mut mended = Mended::default();
     let mut found_at_first = None;
     let mut passes = 0;
+    let root = opened.root.clone();
     loop {
         let info = opened.info.clone();
         let repo = opened.understand(&clusters)?;
         if args.talk.verbose && passes == 0 {
             for note in verbose::notes(&repo, &info) {
+                terminal::note(&note);
+            }
+        }
+        if !args.talk.quiet && passes == 0 {
+            for note in idle_config::notes(&repo) {
                 terminal::note(&note);
             }
         }
@@ -84,6 +91,11 @@ pub fn run(args: &CheckArgs) -> Result<Status, String> {
             RULES,
             repo.files,
         );
+        if !args.talk.quiet
+            && let Some(note) = taken_as_root(&report, &root)
+        {
+            terminal::note(&note);
+        }
         let failed = fails(&report.findings, args.fail_on);
         let mut text = Vec::new();
         let style = style(args);
@@ -218,6 +230,23 @@ impl Opened {
         }
         Ok(changes)
     }
+}
+
+/// What to say where a part of a repository was linted as if it were the whole, and paths are not found for it.
+fn taken_as_root(report: &Report, root: &Path) -> Option<String> {
+    let directory = &report.snapshot.directory;
+    let has_lost_path = report
+        .findings
+        .iter()
+        .any(|finding| finding.rule == "path-not-found");
+    if directory.is_empty() || !has_lost_path {
+        return None;
+    }
+    let top = root.ancestors().nth(directory.split('/').count())?;
+    Some(format!(
+        "paths are taken from `{directory}` on, as if it were the top of what Flux syncs; if Flux syncs the whole repository, lint {}",
+        top.display()
+    ))
 }
 
 /// `fixed 2: …` and a line for each.

@@ -1,5 +1,6 @@
 //! The commands: one file each.
 
+pub mod idle_config;
 pub mod open;
 pub mod verbose;
 

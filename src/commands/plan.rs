@@ -21,7 +21,9 @@ pub fn run(args: &PlanArgs, style: Style, writer: &mut impl Write) -> Result<(),
     let directory = args.repository.dir.as_deref();
     let mut opened = open(directory, input, BaseRequest::None, args.talk)?;
     let root = opened.root.clone();
+    let mut on_disk = None;
     if opened.info.kind == Kind::Worktree {
+        on_disk = Draft::of(&opened.loaded.files, &opened.loaded.head).ok();
         let committed = InputArgs {
             rev: Some("HEAD".to_owned()),
             ..input.clone()
@@ -30,8 +32,25 @@ pub fn run(args: &PlanArgs, style: Style, writer: &mut impl Write) -> Result<(),
     }
     let start = Draft::of(&opened.loaded.files, &opened.loaded.head)?;
     let found = plan(&start, &opened.config, &opened.remotes);
+    if let Some(number) = args.apply {
+        apply(
+            &root,
+            &start,
+            on_disk.as_ref(),
+            &found,
+            number,
+            args.talk.quiet,
+        )?;
+    }
+    if let Some(on_disk) = on_disk.filter(|_| !args.talk.quiet && args.apply.is_none())
+        && on_disk != start
+    {
+        terminal::note(
+            "the work tree differs from HEAD: the plan is made from what is committed, and sees nothing of the rest",
+        );
+    }
     match args.apply {
-        Some(number) => apply(&root, &start, &found, number, args.talk.quiet),
+        Some(_) => Ok(()),
         None => write(&found, args.format, style, writer).map_err(|error| error.to_string()),
     }
 }
@@ -81,6 +100,13 @@ fn json(plan: &Plan, writer: &mut impl Write) -> std::io::Result<()> {
 
 fn human(plan: &Plan, style: Style, writer: &mut impl Write) -> std::io::Result<()> {
     let arrow = if style.unicode { "→" } else { "->" };
+    // Before the steps: whoever begins should know that the end cannot be reached yet.
+    for obstacle in &plan.obstacles {
+        writeln!(writer, "in the way: {obstacle}")?;
+    }
+    if !plan.obstacles.is_empty() && !plan.steps.is_empty() {
+        writeln!(writer, "the plan ends before that:\n")?;
+    }
     for (index, step) in plan.steps.iter().enumerate() {
         writeln!(
             writer,
@@ -102,9 +128,6 @@ fn human(plan: &Plan, style: Style, writer: &mut impl Write) -> std::io::Result<
         }
         writeln!(writer)?;
     }
-    for obstacle in &plan.obstacles {
-        writeln!(writer, "the plan ends here: {obstacle}")?;
-    }
     match plan.steps.len() {
         0 if plan.obstacles.is_empty() => {
             writeln!(writer, "nothing to do: every service is in its wave")
@@ -121,6 +144,7 @@ fn human(plan: &Plan, style: Style, writer: &mut impl Write) -> std::io::Result<
 fn apply(
     root: &Path,
     start: &Draft,
+    on_disk: Option<&Draft>,
     plan: &Plan,
     number: usize,
     quiet: bool,
@@ -133,11 +157,36 @@ fn apply(
             (0, None) => "there is nothing to do: every service is in its wave".to_owned(),
             (count, _) => format!("there is no step {number}: the plan has {count}"),
         })?;
-    let before = plan.steps[..number - 1]
-        .iter()
-        .fold(start.clone(), |draft, step| draft.after(step));
-    let after = before.after(step);
-    fix::write(root, &changes(&before, &after, step)).map_err(|error| error.to_string())?;
+    match number {
+        1 => {}
+        2 => {
+            return Err(
+                "apply and commit step 1 first, and let Flux reconcile it; step 2 is then step 1"
+                    .to_owned(),
+            );
+        }
+        _ => {
+            return Err(format!(
+                "apply and commit steps 1 {} {} first, each by itself, and let Flux reconcile them; the numbers then begin anew",
+                if number == 3 { "and" } else { "to" },
+                number - 1
+            ));
+        }
+    }
+    let changes = changes(start, &start.after(step), step);
+    let is_written = on_disk.is_some_and(|disk| {
+        changes
+            .iter()
+            .all(|change| disk.files().get(&change.path) == change.after.as_ref())
+    });
+    if is_written {
+        return Err(format!(
+            "step {number} is written already ({}: {}): commit it and let Flux reconcile it, then `--apply 1` is the next",
+            step.kind.as_str(),
+            step.title
+        ));
+    }
+    fix::write(root, &changes).map_err(|error| error.to_string())?;
     if !quiet {
         terminal::note(&format!(
             "step {number} is written ({}: {}); commit it alone, and let Flux reconcile it before the next",

@@ -172,6 +172,10 @@ pub struct WaveSet {
     pub after: Vec<String>,
     /// Where `dir` is written.
     pub at: At,
+    /// Where `catalog` is written, if it is.
+    pub catalog_at: Option<At>,
+    /// Where each name of `after` is written.
+    pub after_at: Vec<At>,
 }
 
 impl WaveSet {

@@ -309,6 +309,17 @@ fn waves(
                 )?,
                 after: waves.after.unwrap_or_default(),
                 at: source.at(dir_node.place),
+                catalog_at: node
+                    .get("catalog")
+                    .filter(|catalog| !catalog.is_null())
+                    .map(|catalog| source.at(catalog.place)),
+                after_at: node
+                    .get("after")
+                    .map(Node::items)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|name| source.at(name.place))
+                    .collect(),
             })
         })
         .collect()

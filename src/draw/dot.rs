@@ -1,4 +1,5 @@
-//! Graphviz: one cluster box a cluster, an edge from each Kustomization to what it dependsOn.
+//! Graphviz: one cluster box a cluster, an edge from each Kustomization to what it dependsOn,
+//! a dotted one to what makes it, where that is not the entry point.
 
 use std::io::{self, Write};
 
@@ -56,6 +57,12 @@ pub fn dot(clusters: &[ClusterMap], writer: &mut impl Write) -> io::Result<()> {
                     (false, false) => "",
                 };
                 writeln!(writer, "    c{index}k{position} -> c{index}{target}{look};")?;
+            }
+            if let Some(parent) = item.made_by(map) {
+                writeln!(
+                    writer,
+                    "    c{index}k{position} -> c{index}k{parent} [style=dotted, label=\"made by\"];"
+                )?;
             }
         }
         writeln!(writer, "  }}")?;

@@ -27,7 +27,8 @@ pub struct Item<'a> {
     pub kustomization: &'a Kustomization,
     /// True for the entry point's own.
     pub root: bool,
-    /// The length of the longest way along dependsOn from it; `None` if it is in a circle or waits for one.
+    /// The length of the longest way from it along dependsOn and, below the entry point, to what makes it;
+    /// `None` if it is in a circle or waits for one.
     pub depth: Option<usize>,
     /// True if it is in a circle of dependsOn itself.
     pub in_cycle: bool,
@@ -87,7 +88,7 @@ impl<'a> ClusterMap<'a> {
     /// Arranges a cluster; `index` is its position among the clusters of its revision.
     pub fn of(cluster: &'a Cluster, index: usize, waves: &'a Waves) -> Self {
         let graph = cluster.graph();
-        let depths = graph.longest_paths();
+        let depths = cluster.order().longest_paths();
         let cyclic: BTreeSet<usize> = graph.cyclic_components().concat().into_iter().collect();
         let mut order: Vec<usize> = (0..cluster.kustomizations.len()).collect();
         order.sort_by_key(|at| {
@@ -212,6 +213,15 @@ impl<'a> ClusterMap<'a> {
 }
 
 impl Item<'_> {
+    /// The position of what makes it, where that is another than the entry point.
+    pub fn made_by(&self, map: &ClusterMap<'_>) -> Option<usize> {
+        let parent = self.parent?;
+        map.items
+            .get(parent)
+            .is_some_and(|item| !item.root)
+            .then_some(parent)
+    }
+
     /// Its path: the directory of the tree where it is known, else as written; `None` if unknown.
     pub fn path(&self) -> Option<&str> {
         match &self.kustomization.location {

@@ -1,4 +1,5 @@
-//! A Mermaid flowchart: one subgraph a cluster, an arrow from each Kustomization to what it dependsOn.
+//! A Mermaid flowchart: one subgraph a cluster, an arrow from each Kustomization to what it dependsOn,
+//! a dotted one to what makes it, where that is not the entry point.
 
 use std::io::{self, Write};
 
@@ -66,6 +67,13 @@ pub fn mermaid(clusters: &[ClusterMap], writer: &mut impl Write) -> io::Result<(
                 if in_cycle || dependency.item.is_none() {
                     bad_links.push(links.to_string());
                 }
+                links += 1;
+            }
+            if let Some(parent) = item.made_by(map) {
+                writeln!(
+                    writer,
+                    "    c{index}k{position} -. made by .-> c{index}k{parent}"
+                )?;
                 links += 1;
             }
         }

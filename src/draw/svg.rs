@@ -59,7 +59,7 @@ pub fn svg(clusters: &[ClusterMap], writer: &mut impl Write) -> io::Result<()> {
 
 impl<'a> Field<'a> {
     /// Places the boxes: the column is the layer, the row follows the mean row of what a box
-    /// dependsOn, so that most lines run level.
+    /// dependsOn and of what makes it, so that most lines run level.
     fn of(map: &'a ClusterMap<'a>) -> Self {
         let layers = map.layers();
         let mut columns = vec!["entry point".to_owned()];
@@ -90,7 +90,10 @@ impl<'a> Field<'a> {
             // A mean in thousandths of a row; boxes that have to do with no other come last.
             let key = |index: usize, order: usize| {
                 let alone = map.items.get(index).is_some_and(|item| {
-                    !item.root && item.blocks.is_empty() && item.depends_on.is_empty()
+                    !item.root
+                        && item.blocks.is_empty()
+                        && item.depends_on.is_empty()
+                        && item.made_by(map).is_none()
                 });
                 let below: Vec<usize> = map
                     .items
@@ -99,6 +102,7 @@ impl<'a> Field<'a> {
                     .into_iter()
                     .flatten()
                     .filter_map(|dependency| dependency.item)
+                    .chain(map.items.get(index).and_then(|item| item.made_by(map)))
                     .filter(|target| placed[*target].column < at)
                     .map(|target| placed[target].row)
                     .collect();
@@ -198,6 +202,10 @@ impl<'a> Field<'a> {
                     "stroke=\"#829ab1\" stroke-width=\"1.4\""
                 };
                 self.line(writer, target, index, look)?;
+            }
+            if let Some(parent) = item.made_by(self.map) {
+                let look = "stroke=\"#9aa5b1\" stroke-dasharray=\"1 4\"";
+                self.line(writer, parent, index, look)?;
             }
         }
         for (index, item) in self.map.items.iter().enumerate() {

@@ -215,6 +215,10 @@ impl Drawing<'_> {
                 .collect();
             facts.push(format!("after {}", self.shortened(&names)));
         }
+        if let Some(parent) = item.made_by(self.map) {
+            let parent = &self.map.items[parent].kustomization.name;
+            facts.push(format!("made by {}", self.map.name(parent)));
+        }
         if !item.blocks.is_empty() && !item.in_cycle {
             facts.push(format!("blocks {}", item.blocks.len()));
         }

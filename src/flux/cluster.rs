@@ -140,6 +140,32 @@ impl Cluster {
         Graph::new(self.kustomizations.len(), edges)
     }
 
+    /// The order in which the Kustomizations can be reconciled: the dependsOn graph, and an edge from
+    /// each to its parent, which makes it first. The root is no such parent: it stands before all.
+    /// An edge to a parent that itself waits for the child is left out. Payloads say nothing.
+    pub fn order(&self) -> Graph {
+        let depends_on = self.graph();
+        let parents: Vec<Edge> = (0..self.kustomizations.len())
+            .filter_map(|from| {
+                let to = self.parent_of(from)?;
+                self.parent_of(to)?;
+                Some(Edge {
+                    from,
+                    to,
+                    payload: 0,
+                })
+            })
+            .collect();
+        let edges = || depends_on.edges().iter().copied();
+        let nodes = self.kustomizations.len();
+        let components = Graph::new(nodes, edges().chain(parents.iter().copied())).components();
+        let untied = parents
+            .iter()
+            .filter(|edge| components.of_node[edge.from] != components.of_node[edge.to])
+            .copied();
+        Graph::new(nodes, edges().chain(untied))
+    }
+
     /// The owners of each object: indices of the Kustomizations that apply it, by Flux's
     /// inventory identity (upstream: cli-utils `object.ObjMetadata`, without the version).
     pub fn owners(&self) -> BTreeMap<InventoryId, Vec<(usize, &Object)>> {

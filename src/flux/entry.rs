@@ -192,13 +192,14 @@ fn resolve(tree: &Tree, directory: &str, mut told: Told) -> EntryPoint {
 }
 
 /// Directories that look like entry points where Flux is told nothing: they hold a
-/// kustomization file or Flux objects, and nothing reaches their own files from
-/// elsewhere. Whether each builds Flux Kustomizations is for the caller to check.
+/// kustomization file or Flux objects (or were entry points `before`), and nothing reaches their own
+/// files from elsewhere. Whether each builds Flux Kustomizations is for the caller to check.
 pub(super) fn unreached_directories(
     files: &Files,
     tree: &Tree,
     raw: &RawObjects,
     is_excluded: &dyn Fn(&str) -> bool,
+    before: &[String],
 ) -> Vec<String> {
     let reached = reached(files, tree, raw);
     let flux_directories: BTreeSet<&str> = raw
@@ -209,7 +210,9 @@ pub(super) fn unreached_directories(
     let mut candidates = Vec::new();
     for directory in std::iter::once("").chain(tree.directories()) {
         let own_kustomization = kustomization_file(tree, directory);
-        let holds = own_kustomization.is_some() || flux_directories.contains(directory);
+        let holds = own_kustomization.is_some()
+            || flux_directories.contains(directory)
+            || before.iter().any(|before| before == directory);
         if !holds || reached.contains(directory) || is_excluded(&join_name(directory, "x.yaml")) {
             continue;
         }

@@ -28,7 +28,7 @@ pub use variables::{Variable, Variables};
 
 use crate::config::{Config, Role};
 use crate::kustomize::{BuildOptions, Kustomize};
-use crate::tree::{Files, Tree, join, split};
+use crate::tree::{Child, Files, Tree, join, split};
 
 /// What Flux makes of a tree.
 #[derive(Default)]
@@ -40,7 +40,17 @@ pub struct Flux {
 }
 
 /// Builds every cluster of a tree. `remotes` are the URLs of the checkout's git remotes.
-pub fn reconcile(files: &Files, tree: &Tree, config: &Config, remotes: &[String]) -> Flux {
+///
+/// `before` are directories that were clusters at the base ([`found_directories`]): where Flux is
+/// told nothing, such a directory stays one although it no longer builds what says so, for as
+/// long as it is there and nothing else reaches it.
+pub fn reconcile(
+    files: &Files,
+    tree: &Tree,
+    config: &Config,
+    remotes: &[String],
+    before: &[String],
+) -> Flux {
     let raw = RawObjects::scan(files, tree);
     let mut sources = artifact::Sources::new(&raw, remotes);
     let is_excluded = |path: &str| config.exclude.matches(path);
@@ -61,7 +71,8 @@ pub fn reconcile(files: &Files, tree: &Tree, config: &Config, remotes: &[String]
         .iter()
         .all(|entry| entry.told.as_ref().is_some_and(|told| told.missing));
     if told_none {
-        for directory in found_by_themselves(files, tree, &raw, &top, &is_excluded) {
+        let found = found_by_themselves(files, tree, &raw, &top, &is_excluded, before);
+        for directory in found {
             add_directory(&mut entries, tree, &raw, directory);
         }
     }
@@ -121,29 +132,59 @@ pub fn reconcile(files: &Files, tree: &Tree, config: &Config, remotes: &[String]
     Flux { clusters, raw }
 }
 
-/// Directories that nothing reaches and that build Flux Kustomizations, the topmost of nested ones.
+/// The clusters of a tree that are found by their directories, because Flux is told of none.
+pub fn found_directories(files: &Files, tree: &Tree, config: &Config) -> Vec<String> {
+    let raw = RawObjects::scan(files, tree);
+    let is_excluded = |path: &str| config.exclude.matches(path);
+    let told = entry::told(&raw, tree, &is_excluded)
+        .iter()
+        .any(|entry| entry.told.as_ref().is_some_and(|told| !told.missing));
+    if told {
+        return Vec::new();
+    }
+    let engine = Kustomize::new(files, tree);
+    found_by_themselves(files, tree, &raw, &engine, &is_excluded, &[])
+}
+
+/// Directories that nothing reaches and that build Flux Kustomizations (or did so before, or would
+/// if their files could be read), the topmost of nested ones.
 fn found_by_themselves(
     files: &Files,
     tree: &Tree,
     raw: &RawObjects,
     engine: &Kustomize<'_>,
     is_excluded: &dyn Fn(&str) -> bool,
+    before: &[String],
 ) -> Vec<String> {
     let options = BuildOptions {
         flux: true,
         ..BuildOptions::default()
     };
-    let candidates = entry::unreached_directories(files, tree, raw, is_excluded)
+    let candidates = entry::unreached_directories(files, tree, raw, is_excluded, before)
         .into_iter()
         .filter(|directory| {
-            engine
-                .build(directory, &options)
-                .objects
-                .iter()
-                .any(|object| is_flux_kustomization(&object.node))
+            let build = engine.build(directory, &options);
+            before.contains(directory)
+                || build
+                    .objects
+                    .iter()
+                    .any(|object| is_flux_kustomization(&object.node))
+                || !build.problems.is_empty() && speaks_of_kustomizations(files, tree, directory)
         })
         .collect();
     entry::topmost(candidates)
+}
+
+/// True if a YAML file in a directory holds Flux Kustomizations, or would if it parsed.
+fn speaks_of_kustomizations(files: &Files, tree: &Tree, directory: &str) -> bool {
+    tree.children(directory).any(|(name, child)| match child {
+        Child::File(file) => {
+            is_yaml(name)
+                && files.text(file).contains(KUSTOMIZE_GROUP)
+                && !is_template(tree, &join_name(directory, name))
+        }
+        _ => false,
+    })
 }
 
 /// Adds a directory as an entry point, if none is there yet. The root of its artifact is

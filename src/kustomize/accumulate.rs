@@ -20,6 +20,9 @@ use crate::yaml::{Entry, Node};
 /// What entering a directory costs of a build's budget, in objects.
 pub(super) const DIRECTORY_COST: usize = 200;
 
+/// What taking over one object or note of a base costs of a build's budget, in objects.
+pub(super) const COPY_COST: usize = 10;
+
 /// Directories nested deeper than this are not entered.
 const MAX_DEPTH: usize = 100;
 
@@ -93,10 +96,18 @@ fn add(level: &mut Level, ids: &mut Ids, object: Object) {
 
 /// The objects of a directory, built on its own and then added.
 fn base(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &Node, directory: &str) {
+    if !spend(scope, level, entry, DIRECTORY_COST) {
+        return;
+    }
     let Some(built) = build_base(scope, level, entry, directory) else {
         return;
     };
-    if !spend(scope, level, entry, built.objects.len()) {
+    if !spend(
+        scope,
+        level,
+        entry,
+        built.weight().saturating_mul(COPY_COST),
+    ) {
         return;
     }
     level.take_notes(&built, entry.place);
@@ -108,9 +119,9 @@ fn base(scope: &Scope<'_>, level: &mut Level, ids: &mut Ids, entry: &Node, direc
     }
 }
 
-/// True if the build may take over that many more objects.
-fn spend(scope: &Scope<'_>, level: &mut Level, entry: &Node, objects: usize) -> bool {
-    match scope.budget.get().checked_sub(objects + DIRECTORY_COST) {
+/// True if the build may do work of that cost (in objects) yet.
+fn spend(scope: &Scope<'_>, level: &mut Level, entry: &Node, cost: usize) -> bool {
+    match scope.budget.get().checked_sub(cost) {
         Some(left) => {
             scope.budget.set(left);
             true
@@ -231,7 +242,7 @@ fn component(scope: &Scope<'_>, level: &mut Level, entry: &Node) {
         Err(problem) => return level.problems.push(problem),
     };
     if enter(scope, level, entry, &directory).is_none()
-        || !spend(scope, level, entry, level.objects.len())
+        || !spend(scope, level, entry, level.objects.len() + DIRECTORY_COST)
     {
         return;
     }

@@ -8,7 +8,7 @@ use super::printed::refolded;
 use super::{Problem, ProblemKind};
 use crate::source::{FileId, Place, Span};
 use crate::tree::Files;
-use crate::yaml::{Entry, Node, Scalar, Style, Tag, Typed, Value, YamlFile};
+use crate::yaml::{Entry, Mapping, Node, Scalar, Style, Tag, Typed, Value, YamlFile};
 
 /// The objects of a file, and why it is refused. Objects are given as far as they can be read.
 #[derive(Debug, Default)]
@@ -54,6 +54,14 @@ pub(super) fn read_yaml(yaml: &YamlFile, text: &str, start: Place) -> Documents 
             ProblemKind::InvalidYaml,
             error.place,
             format!("no YAML: {}", error.message),
+        ));
+        return result;
+    }
+    if let Some(error) = &yaml.unreadable {
+        result.problems.push(problem(
+            ProblemKind::InvalidYaml,
+            error.place,
+            format!("kustomize does not read this: {}", error.message),
         ));
         return result;
     }
@@ -249,7 +257,12 @@ fn changed(node: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
         }
         Value::Mapping(mapping) => {
             let merges = mapping.entries.iter().any(|entry| entry.key.is_merge_key());
-            let pairs = mapping.resolved();
+            check_merges(mapping, problems);
+            let mut pairs = mapping.resolved();
+            // kustomize loses a key `<<` in quotes.
+            let written = pairs.len();
+            pairs.retain(|entry| !is_quoted_merge_key(&entry.key));
+            let merges = merges || pairs.len() < written;
             let changes: Vec<_> = pairs
                 .iter()
                 .map(|entry| {
@@ -270,6 +283,39 @@ fn changed(node: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
                 .collect();
             Some(Node::mapping(node.place, entries))
         }
+    }
+}
+
+fn is_quoted_merge_key(key: &Node) -> bool {
+    key.as_scalar()
+        .is_some_and(|scalar| scalar.style != Style::Plain && scalar.text == "<<")
+}
+
+/// A map has one merge key at most, with a map or a list of maps.
+fn check_merges(mapping: &Mapping, problems: &mut Vec<Problem>) {
+    let merges = mapping
+        .entries
+        .iter()
+        .filter(|entry| entry.key.is_merge_key());
+    for (index, entry) in merges.enumerate() {
+        let message = if index > 0 {
+            "a second merge key `<<` in one map, which kustomize refuses: write `<<: [*a, *b]`"
+        } else if entry.value.as_scalar().is_some()
+            || entry
+                .value
+                .items()
+                .iter()
+                .any(|item| item.as_mapping().is_none())
+        {
+            "a merge key `<<` takes a map or a list of maps"
+        } else {
+            continue;
+        };
+        problems.push(problem(
+            ProblemKind::InvalidYaml,
+            entry.key.place,
+            message.to_owned(),
+        ));
     }
 }
 

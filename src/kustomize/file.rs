@@ -3,8 +3,8 @@
 //! Upstream: api `target.KustTarget.Load`, `types.Kustomization`.
 
 use super::fields::{Field, KUSTOMIZATION, Type};
-use super::nearby;
 use super::{Problem, ProblemKind};
+use crate::near;
 use crate::source::{FileId, Place};
 use crate::tree::{Child, Files, Tree};
 use crate::yaml::{Entry, Node, Scalar, Style, Typed, Value, YamlFile, typed_yaml_1_1};
@@ -337,7 +337,7 @@ impl Decoder<'_> {
                 .push((entry.key.place, written.to_owned()));
             return;
         }
-        let near = nearby::nearest(written, fields.iter().map(|(name, _)| *name));
+        let near = near::nearest(written, fields.iter().map(|(name, _)| *name));
         self.reading.problems.push(Problem {
             help: near.map(|near| format!("write `{near}`")),
             ..other(entry.key.place, format!("unknown field `{written}`"))

@@ -57,6 +57,7 @@ pub(super) fn finish(level: &mut Level, file: &KustomizationFile, files: &Files)
     }
     level.objects.retain(|object| !is_local(object));
     for object in &mut level.objects {
+        drop_build_annotations(&mut object.node);
         annotations_as_text(&mut object.node);
         fill_empty_values(&mut object.node, files);
     }
@@ -84,6 +85,35 @@ fn refusal(object: &Object, message: &str) -> Problem {
         message: message.to_owned(),
         related: Vec::new(),
         help: None,
+    }
+}
+
+/// Annotations that kustomize keeps for itself while it builds, and takes out at the end, whoever wrote them.
+const BUILD_ANNOTATIONS: [&str; 9] = [
+    "config.kubernetes.io/index",
+    "config.kubernetes.io/path",
+    "internal.config.kubernetes.io/id",
+    "internal.config.kubernetes.io/index",
+    "internal.config.kubernetes.io/path",
+    "internal.config.kubernetes.io/previousNames",
+    "internal.config.kubernetes.io/refBy",
+    "internal.config.kubernetes.io/seqindent",
+    "internal.config.kubernetes.io/previousKinds",
+];
+
+fn drop_build_annotations(node: &mut Node) {
+    let written = |node: &Node, name: &str| {
+        node.at(&["metadata", "annotations"])
+            .is_some_and(|annotations| annotations.get(name).is_some())
+    };
+    for name in BUILD_ANNOTATIONS {
+        if written(node, name)
+            && let Some(annotations) = node
+                .get_mut("metadata")
+                .and_then(|metadata| metadata.get_mut("annotations"))
+        {
+            annotations.remove(name);
+        }
     }
 }
 

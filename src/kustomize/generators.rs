@@ -49,7 +49,7 @@ enum Behavior {
 /// file for a path as written, or why it cannot be read.
 ///
 /// The object's `origin` is the entry, or for `merge` and `replace` that of the object before.
-/// Values have the place of their literal, or the start of their file. Encrypted files are
+/// Values have the place of their literal, of their text in an env file, or the start of their file. Encrypted files are
 /// taken as they are, reported in `encrypted`, and are a gap if the name's hash depends on
 /// their plaintext.
 ///

@@ -57,6 +57,27 @@ impl Level {
         });
     }
 
+    /// How much a copy holds: its objects with their former identities, and its notes.
+    pub(super) fn weight(&self) -> usize {
+        let objects: usize = self
+            .objects
+            .iter()
+            .map(|object| {
+                let names = object.prefixes.len() + object.suffixes.len() + object.route.len();
+                1 + object.previous.len() + names / 4
+            })
+            .sum();
+        objects
+            + self.problems.len()
+            + self.gaps.len()
+            + self.files.len()
+            + self.directories.len()
+            + self.patches.len()
+            + self.renamed_namespaces.len()
+            + self.encrypted_inputs.len()
+            + self.name_references.len()
+    }
+
     /// Takes over everything but the objects of a base, entered from an entry.
     pub(super) fn take_notes(&mut self, base: &Self, entry: Place) {
         self.problems.extend(base.problems.iter().cloned());

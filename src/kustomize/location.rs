@@ -2,8 +2,8 @@
 //!
 //! Upstream: api `internal/loader/fileloader.go`, `internal/git/repospec.go`.
 
-use super::nearby;
 use super::{Problem, ProblemKind};
+use crate::near;
 use crate::source::FileId;
 use crate::tree::{Child, Tree, join, split};
 use crate::yaml::Node;
@@ -59,7 +59,6 @@ pub(super) fn locate(
     let path = join(directory, text);
     if wanted != Wanted::Directory
         && let Some(file) = path.as_deref().and_then(|path| tree.file(path))
-        && !text.ends_with('/')
     {
         return Ok(Location::File(file));
     }
@@ -150,6 +149,12 @@ fn not_found(
     problem(entry, format!("`{text}` is not there"), help)
 }
 
+/// The path in the tree of what an entry that is not there may mean.
+pub fn meant(tree: &Tree, directory: &str, text: &str) -> Option<String> {
+    let path = join(directory, text)?;
+    join(directory, &suggestion(tree, directory, &path, text)?)
+}
+
 /// What may be meant: the same name with another ending or in other letters, a near name, or the path from the root.
 fn suggestion(tree: &Tree, directory: &str, path: &str, text: &str) -> Option<String> {
     let (parent, name) = split(path);
@@ -169,7 +174,7 @@ fn suggestion(tree: &Tree, directory: &str, path: &str, text: &str) -> Option<St
             .iter()
             .find(|other| stem(other) == stem(name))
             .copied()
-            .or_else(|| nearby::nearest(name, names));
+            .or_else(|| near::nearest(name, names));
         if let Some(near) = near {
             let start = text.len() - text.trim_end_matches('/').rsplit('/').next()?.len();
             let start = start - (text.len() - text.trim_end_matches('/').len());

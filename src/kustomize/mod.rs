@@ -17,7 +17,6 @@ pub mod hash;
 mod identity;
 mod level;
 mod location;
-mod nearby;
 mod object;
 mod patch;
 mod plugins;
@@ -31,6 +30,7 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use location::meant;
 pub use object::{Object, ObjectId};
 pub use recognized::{KUSTOMIZATION_FILE_NAMES, kustomization_file};
 pub use scope::is_cluster_scoped;
@@ -42,8 +42,9 @@ use crate::source::{FileId, Place};
 use crate::tree::{Files, Tree};
 use crate::yaml::Node;
 
-/// A build takes over at most this many objects from bases and components, counted once for each time;
-/// entering a directory counts as [`accumulate::DIRECTORY_COST`] objects.
+/// The work that a build may do, counted as the objects that its components run over;
+/// entering a directory counts as [`accumulate::DIRECTORY_COST`] of them, and what is copied
+/// from a base as [`accumulate::COPY_COST`] each.
 const MAX_OBJECTS_TAKEN: usize = 10_000_000;
 
 /// Builds directories of one tree. What a base yields is kept for all who use it.

@@ -71,7 +71,7 @@ impl Draft {
     pub(super) fn understand(&self, config: &Config, remotes: &[String]) -> Moment {
         let mut files = Files::default();
         let tree = files.add(self.snapshot(), Revision::Head, None);
-        let picture = Picture::new(&files, tree, config, remotes);
+        let picture = Picture::new(&files, tree, config, remotes, &[]);
         Moment { files, picture }
     }
 }

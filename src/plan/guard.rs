@@ -85,10 +85,13 @@ pub(super) fn guard(
         return Err(obstacles);
     }
     let objects: usize = wanted.values().map(BTreeSet::len).sum();
-    let names: Vec<&str> = wanted
-        .keys()
-        .map(|holder| misplaced[*holder].service.as_str())
-        .collect();
+    let mut names: Vec<&str> = Vec::new();
+    for holder in wanted.keys() {
+        let name = misplaced[*holder].service.as_str();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     let here = wanted.keys().map(|holder| misplaced[*holder].here.as_str());
     let mut verify = verify(context, here);
     if let Some(first) = wanted.values().flatten().next() {
@@ -96,7 +99,11 @@ pub(super) fn guard(
     }
     Ok(Step {
         kind: StepKind::Guard,
-        title: format!("guard {objects} objects of {}", names.join(", ")),
+        title: format!(
+            "guard {objects} {} of {}",
+            if objects == 1 { "object" } else { "objects" },
+            names.join(", ")
+        ),
         why:
             "moved as they are, Flux would prune them in the old wave before the new one has them; \
               it looks at the live objects, so the guard must be there a commit before"

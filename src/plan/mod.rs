@@ -152,8 +152,8 @@ impl Context<'_> {
             crate::source::Revision::Base,
             Some(&after),
         );
-        let after = Picture::new(&files, after, self.config, self.remotes);
-        let before = Picture::new(&files, before, self.config, self.remotes);
+        let after = Picture::new(&files, after, self.config, self.remotes, &[]);
+        let before = Picture::new(&files, before, self.config, self.remotes, &[]);
         let change = Change::between(&files, self.config, &before, &after);
         change
             .clusters

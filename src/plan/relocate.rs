@@ -83,16 +83,21 @@ pub(super) fn step(context: &Context<'_>, all: &[Misplaced]) -> Result<Step, Vec
     for one in all {
         match relocate(context, one, &mut lists) {
             Ok(files) => moves.extend(files),
-            Err(obstacle) => obstacles.push(obstacle),
+            Err(more) => obstacles.extend(more),
         }
     }
     if !obstacles.is_empty() {
+        obstacles.sort();
+        obstacles.dedup();
         return Err(obstacles);
     }
-    let words: Vec<String> = all
-        .iter()
-        .map(|one| format!("{} from wave {} to {}", one.below, one.from, one.to))
-        .collect();
+    let mut words: Vec<String> = Vec::new();
+    for one in all {
+        let word = format!("{} from wave {} to {}", one.below, one.from, one.to);
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
     Ok(Step {
         kind: StepKind::Move,
         title: format!("move {}", words.join(", ")),
@@ -116,7 +121,7 @@ fn relocate(
     context: &Context<'_>,
     one: &Misplaced,
     lists: &mut BTreeMap<String, String>,
-) -> Result<Vec<Move>, String> {
+) -> Result<Vec<Move>, Vec<String>> {
     let path = one.path();
     let target = format!("{}/{}", one.there, one.below);
     let moved: Vec<Move> = context
@@ -137,15 +142,15 @@ fn relocate(
                 .is_some_and(|text| text.contains("../"))
         })
     {
-        return Err(format!(
+        return Err(vec![format!(
             "{path}: a file of it names something outside by a relative path; move it by hand"
-        ));
+        )]);
     }
     if moved
         .iter()
         .any(|file| context.draft.files().contains_key(&file.to))
     {
-        return Err(format!("{target} is already there"));
+        return Err(vec![format!("{target} is already there")]);
     }
     let tree = &context.moment.picture.tree;
     let file = |directory: &str| {
@@ -155,10 +160,10 @@ fn relocate(
         (None, None) => return Ok(moved),
         (Some(from), Some(to)) => (from, to),
         _ => {
-            return Err(format!(
+            return Err(vec![format!(
                 "{} and {}: only one of them has a kustomization file",
                 one.here, one.there
-            ));
+            )]);
         }
     };
     let text = |path: &str| -> String {
@@ -169,39 +174,72 @@ fn relocate(
             .unwrap_or_default()
     };
     let (source, goal) = (text(&from), text(&to));
-    let edited = take_entry(&source, &goal, &one.below)
-        .and_then(|(source, goal)| take_guards(source, goal, &one.below));
-    let Some((source, goal)) = edited else {
-        return Err(format!(
-            "{from} and {to}: the lists are written in a way that is not understood; list `{}` by hand",
-            one.below
-        ));
+    let source_edited = take_out(&source, &one.below);
+    let goal_edited = put_in(&goal, &source, &one.below);
+    let (Some(source), Some(goal)) = (&source_edited, &goal_edited) else {
+        let mut obstacles = Vec::new();
+        if source_edited.is_none() {
+            obstacles.push(format!(
+                "{from}: its lists are written in a way that is not understood; take `{}` out by hand",
+                one.below
+            ));
+        }
+        if goal_edited.is_none() {
+            obstacles.push(format!(
+                "{to}: its lists are written in a way that is not understood; list `{}` by hand",
+                one.below
+            ));
+        }
+        return Err(obstacles);
     };
-    lists.insert(from, source);
-    lists.insert(to, goal);
+    lists.insert(from, source.clone());
+    lists.insert(to, goal.clone());
     Ok(moved)
 }
 
-/// The texts of two kustomization files after an entry went from one list to the other.
-fn take_entry(source: &str, goal: &str, below: &str) -> Option<(String, String)> {
-    let entries = entries(source);
+/// The entry of a list for a path below the wave: its index and its text.
+fn entry(text: &str, below: &str) -> Option<(usize, String)> {
     let clean = |entry: &str| {
         entry
             .trim_start_matches("./")
             .trim_end_matches('/')
             .to_owned()
     };
-    let index = entries.iter().position(|entry| clean(entry) == below)?;
-    let others = self::entries(goal);
-    let sorted = others.is_sorted();
-    let at = if sorted {
-        others.partition_point(|entry| *entry < entries[index])
+    entries(text)
+        .into_iter()
+        .enumerate()
+        .find(|(_, entry)| clean(entry) == below)
+}
+
+/// The kustomization file of the old wave without an entry and its guards.
+fn take_out(source: &str, below: &str) -> Option<String> {
+    let (index, _) = entry(source, below)?;
+    let mut source = edit::remove_item(source, "resources", index, None, false)?;
+    while let Some(index) = guards_of(&source, Some(below)).first().copied() {
+        source = edit::remove_item(&source, "patches", index, Some(GUARDED), true)?;
+    }
+    Some(source)
+}
+
+/// The kustomization file of the new wave with an entry and its guards as `source` has them. What
+/// `source` does not have or does not tell is not asked for.
+fn put_in(goal: &str, source: &str, below: &str) -> Option<String> {
+    let new = entry(source, below).map_or_else(|| below.to_owned(), |(_, entry)| entry);
+    let others = entries(goal);
+    let at = if others.is_sorted() {
+        others.partition_point(|entry| *entry < new)
     } else {
         others.len()
     };
-    let source = edit::remove_item(source, "resources", index, None, false)?;
-    let goal = edit::insert_item(goal, "resources", at, &entries[index], None)?;
-    Some((source, goal))
+    let mut goal = edit::insert_item(goal, "resources", at, &new, None)?;
+    let comment = format!("{GUARDED} {below}");
+    for index in guards_of(source, Some(below)) {
+        let Some(item) = edit::item_text(source, "patches", index) else {
+            continue;
+        };
+        goal = edit::insert_item(&goal, "patches", usize::MAX, &item, Some(&comment))?;
+    }
+    Some(goal)
 }
 
 fn entries(text: &str) -> Vec<String> {
@@ -214,17 +252,6 @@ fn entries(text: &str) -> Vec<String> {
         .iter()
         .filter_map(|item| Some(item.as_str()?.to_owned()))
         .collect()
-}
-
-/// Takes the guards of an entry along.
-fn take_guards(mut source: String, mut goal: String, below: &str) -> Option<(String, String)> {
-    while let Some(index) = guards_of(&source, Some(below)).first().copied() {
-        let item = edit::item_text(&source, "patches", index)?;
-        source = edit::remove_item(&source, "patches", index, Some(GUARDED), true)?;
-        let comment = format!("{GUARDED} {below}");
-        goal = edit::insert_item(&goal, "patches", usize::MAX, &item, Some(&comment))?;
-    }
-    Some((source, goal))
 }
 
 /// Commands that show that the Kustomizations of some directories have reconciled a commit.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::overlapping_paths::builds_all;
 use super::{Group, Rule, problems};
 use crate::finding::Finding;
 use crate::kustomize::ProblemKind;
@@ -19,8 +20,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(repo: &Repo) -> Vec<Finding> {
-    let found = problems::findings(repo, RULE.name, &|problem, _| {
-        problem.kind == ProblemKind::DuplicateObject
+    // What builds the whole repository for want of a path is `overlapping-paths`, once.
+    let found = problems::findings(repo, RULE.name, &|problem, kustomization| {
+        problem.kind == ProblemKind::DuplicateObject && !builds_all(kustomization)
     });
     // One transformer or list entry can bring many objects a second time.
     let mut by_place: BTreeMap<Place, Vec<Finding>> = BTreeMap::new();

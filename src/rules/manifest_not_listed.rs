@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{is_template, is_yaml, join_name};
-use crate::kustomize::{KUSTOMIZATION_FILE_NAMES, kustomization_file};
+use crate::kustomize::{KUSTOMIZATION_FILE_NAMES, ProblemKind, kustomization_file, meant};
 use crate::repo::Repo;
 use crate::source::{FileId, Place};
 use crate::tree::{Child, join, split};
@@ -22,7 +22,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(repo: &Repo) -> Vec<Finding> {
-    let referenced = referenced_paths(repo);
+    let mut referenced = referenced_paths(repo);
+    referenced.extend(meant_by_missing(repo));
     let mut findings = Vec::new();
     for (directory, file) in &repo.head.live.directories {
         let Some(kustomization) = file else { continue };
@@ -187,6 +188,32 @@ fn names_file(comment: &str, name: &str) -> bool {
         before.is_none_or(|c| c.is_whitespace() || matches!(c, '/' | '-' | '"' | '\'' | '`'))
             && after.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '-' | '_'))
     })
+}
+
+/// The paths that entries mean which lead nowhere: `resource-not-found` says so of each.
+fn meant_by_missing(repo: &Repo) -> impl Iterator<Item = String> {
+    repo.head
+        .flux
+        .clusters
+        .iter()
+        .flat_map(|cluster| &cluster.kustomizations)
+        .flat_map(|kustomization| &kustomization.build.problems)
+        .filter(|problem| problem.kind == ProblemKind::ResourceNotFound)
+        .filter_map(|problem| {
+            let text = repo.files.slice(problem.place).trim_matches(['"', '\'']);
+            let directory = split(repo.files.path(problem.place.file)).0;
+            moved_from(repo, directory, text).or_else(|| meant(&repo.head.tree, directory, text))
+        })
+}
+
+/// Where a file is now that an entry named at the base revision.
+fn moved_from(repo: &Repo, directory: &str, text: &str) -> Option<String> {
+    let path = join(directory, text)?;
+    let moved = &repo.base.as_ref()?.change.moved;
+    moved
+        .iter()
+        .find(|moved| moved.from == path)
+        .map(|moved| moved.to.clone())
 }
 
 /// Every path that any kustomization file of the tree, live or not, names in any scalar.

@@ -1,10 +1,16 @@
 //! `missing-decryption`: a Kustomization renders encrypted objects and does not decrypt.
 
-use super::support::{enclosing_list, list};
+mod mend;
+
+use mend::Mend;
+
+use super::support::gates::is_workload;
+use super::support::list;
 use super::{Group, Rule};
 use crate::config::Role;
 use crate::finding::{Finding, Severity};
 use crate::flux::{Cluster, Kustomization};
+use crate::kustomize::Object;
 use crate::repo::Repo;
 use crate::source::Place;
 
@@ -70,7 +76,11 @@ fn undecrypted(
         .map(|(_, what)| format!("`{what}`"))
         .chain((encrypted.len() > 3).then(|| format!("{} more", encrypted.len() - 3)))
         .collect();
-    let (place, help, sibling) = where_to_add(repo, cluster, index);
+    let Mend {
+        place,
+        help,
+        related,
+    } = mend::mend(repo, cluster, index);
     let mut finding = Finding::new(
         RULE.name,
         Severity::Error,
@@ -92,8 +102,8 @@ fn undecrypted(
             format!("`{}` is defined here", kustomization.name),
         );
     }
-    match sibling {
-        Some((place, name)) => finding.related(place, format!("`{name}` gets its decryption here")),
+    match related {
+        Some((place, what)) => finding.related(place, what),
         None => match parent_decryption(cluster, kustomization) {
             Some(place) => finding.related(
                 place,
@@ -104,7 +114,17 @@ fn undecrypted(
     }
 }
 
-/// A wave without decryption where every other wave of its set has it.
+/// True for what holds secrets or runs what needs them; false for CRDs, Namespaces, RBAC, sources.
+fn may_need_secrets(object: &Object) -> bool {
+    let id = object.id();
+    is_workload(object)
+        || matches!(
+            (id.group.as_str(), id.kind.as_str()),
+            ("", "Secret" | "ConfigMap") | ("batch", "CronJob")
+        )
+}
+
+/// A wave without decryption where every other wave of its set has it, though secrets may come to it.
 fn unlike_its_siblings(
     repo: &Repo,
     cluster_index: usize,
@@ -127,10 +147,18 @@ fn unlike_its_siblings(
     let all_have_it = siblings
         .iter()
         .all(|sibling| cluster.kustomizations[*sibling].spec.decryption.is_yes());
-    if siblings.len() < 2 || !all_have_it || kustomization.unknown_objects() {
+    if siblings.len() < 2
+        || !all_have_it
+        || kustomization.unknown_objects()
+        || !kustomization.build.objects.iter().any(may_need_secrets)
+    {
         return None;
     }
-    let (place, help, sibling) = where_to_add(repo, cluster, index);
+    let Mend {
+        place,
+        help,
+        related,
+    } = mend::mend(repo, cluster, index);
     let finding = Finding::new(
         RULE.name,
         Severity::Warning,
@@ -143,93 +171,10 @@ fn unlike_its_siblings(
     .help(help)
     .cluster(&cluster.path)
     .related(kustomization.place, format!("`{}` is defined here", kustomization.name));
-    Some(match sibling {
-        Some((place, name)) => finding.related(place, format!("`{name}` gets its decryption here")),
+    Some(match related {
+        Some((place, what)) => finding.related(place, what),
         None => finding,
     })
-}
-
-/// Where decryption is to be added: the list of patches that brings it to siblings, where one
-/// does, with that sibling's; else the Kustomization's own `spec`. With what to write there.
-fn where_to_add(
-    repo: &Repo,
-    cluster: &Cluster,
-    index: usize,
-) -> (Place, String, Option<(Place, String)>) {
-    let kustomization = &cluster.kustomizations[index];
-    let patched = cluster
-        .kustomizations
-        .iter()
-        .filter(|sibling| {
-            sibling.parent == kustomization.parent && sibling.name != kustomization.name
-        })
-        .filter_map(|sibling| {
-            let decryption = sibling.node.at(&["spec", "decryption"])?;
-            let written_itself = decryption.place.file == sibling.origin.file
-                && sibling.origin.span.contains(decryption.place.span);
-            (!written_itself).then_some((sibling, decryption.place))
-        })
-        .min_by_key(|(sibling, _)| distance(cluster, index, sibling));
-    if let Some((sibling, decryption)) = patched
-        && let Some(parent) = kustomization.parent
-        && let Some(patch) = cluster.kustomizations[parent]
-            .build
-            .patches
-            .iter()
-            .find(|patch| {
-                patch.content.file == decryption.file
-                    && patch.content.span.contains(decryption.span)
-            })
-        && let Some(list) = enclosing_list(repo, patch.entry)
-    {
-        return (
-            list,
-            format!(
-                "add to this list, as it is done for `{}`:\n{}",
-                sibling.name.name,
-                patch_text(&kustomization.name.name, sibling)
-            ),
-            Some((decryption, sibling.name.name.to_string())),
-        );
-    }
-    (
-        kustomization.spec.key_place,
-        "add `decryption: {provider: sops, secretRef: {name: sops-age}}` to its `spec`".to_owned(),
-        None,
-    )
-}
-
-/// A patch that gives a Kustomization the decryption of another, as an entry of a list of patches.
-fn patch_text(name: &str, sibling: &Kustomization) -> String {
-    let decryption = |path: &[&str]| {
-        let node = sibling.node.at(&["spec", "decryption"])?.at(path)?;
-        node.as_str()
-    };
-    let mut lines = vec![
-        "- target:".to_owned(),
-        "    kind: Kustomization".to_owned(),
-        format!("    name: {name}"),
-        "  patch: |".to_owned(),
-        "    - op: add".to_owned(),
-        "      path: /spec/decryption".to_owned(),
-        "      value:".to_owned(),
-        format!(
-            "        provider: {}",
-            decryption(&["provider"]).unwrap_or("sops")
-        ),
-    ];
-    if let Some(secret) = decryption(&["secretRef", "name"]) {
-        lines.push("        secretRef:".to_owned());
-        lines.push(format!("          name: {secret}"));
-    }
-    lines.join("\n")
-}
-
-/// How far a sibling is from a Kustomization in the order of the cluster; the nearest makes the best example.
-fn distance(cluster: &Cluster, index: usize, sibling: &Kustomization) -> usize {
-    cluster
-        .find(&sibling.name)
-        .map_or(usize::MAX, |other| other.abs_diff(index))
 }
 
 /// The decryption that the parent itself has.

@@ -51,11 +51,71 @@ fn check(repo: &Repo) -> Vec<Finding> {
                 }
             }
         }
+        // What builds the whole repository meets all others for one reason: one finding.
+        let mut of_all: BTreeMap<usize, Vec<(usize, Shared)>> = BTreeMap::new();
         for ((earlier, later), shared) in pairs {
-            findings.push(report(cluster, earlier, later, &shared));
+            let all = |index: &usize| builds_all(&cluster.kustomizations[*index]);
+            if all(&later) {
+                of_all.entry(later).or_default().push((earlier, shared));
+            } else if all(&earlier) {
+                of_all.entry(earlier).or_default().push((later, shared));
+            } else {
+                findings.push(report(cluster, earlier, later, &shared));
+            }
+        }
+        for (index, others) in of_all {
+            findings.extend(report_all(cluster, index, &others));
         }
     }
     findings
+}
+
+/// True if a Kustomization that is no entry point sweeps in the whole repository: its path is missing
+/// or names the top, and no kustomization file is there.
+pub(super) fn builds_all(kustomization: &Kustomization) -> bool {
+    kustomization.parent.is_some()
+        && kustomization.directory() == Some("")
+        && is_swept(kustomization)
+}
+
+/// What a Kustomization that builds the whole repository shares with others.
+fn report_all(cluster: &Cluster, index: usize, others: &[(usize, Shared)]) -> Option<Finding> {
+    let (first, shared) = others.first()?;
+    let own = &cluster.kustomizations[index];
+    let first = &cluster.kustomizations[*first];
+    let why = match own.spec.path.as_deref().unwrap_or_default() {
+        "" => "has no `path`, so it".to_owned(),
+        path => format!("has the path `{path}`, so it"),
+    };
+    let whose = match others.len() - 1 {
+        0 => format!("`{}` applies too", first.name),
+        1 => format!("`{}` and another apply too", first.name),
+        more => format!("`{}` and {more} others apply too", first.name),
+    };
+    let severity = if own.fails() {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    let mut finding = Finding::new(
+        RULE.name,
+        severity,
+        own.spec.path_place,
+        format!(
+            "`{}` {why} builds the whole repository, and takes in objects that {whose}",
+            own.name
+        ),
+    )
+    .help("name the directory that it is to build in `path`; without one Flux takes the top of the source, with every cluster and every app in it")
+    .cluster(&cluster.path);
+    for (other, _) in others.iter().take(5) {
+        let other = &cluster.kustomizations[*other];
+        finding = finding.related(
+            other.spec.path_place,
+            format!("the path of `{}`", other.name),
+        );
+    }
+    Some(finding.related(shared.first, "an object that both apply"))
 }
 
 fn report(cluster: &Cluster, earlier: usize, later: usize, shared: &Shared) -> Finding {
@@ -93,7 +153,8 @@ pub(super) fn is_overlap(
         &cluster.kustomizations[left.0],
         &cluster.kustomizations[right.0],
     );
-    left.1.origin == right.1.origin
+    let takes_all = builds_all(left_owner) || builds_all(right_owner);
+    (takes_all || left.1.origin == right.1.origin)
         && same_target(left_owner, right_owner)
         && (is_swept(left_owner)
             || is_swept(right_owner)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::support::overlay::{ClusterOverlays, cluster_overlays};
+use super::support::overlay::{ClusterOverlays, cluster_overlays, holds_variables};
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::repo::Repo;
@@ -26,7 +26,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
         .map(|base| {
             cluster_overlays(repo, &base.picture)
                 .into_iter()
-                .filter(|set| set.added(&base.picture).is_empty())
+                .filter(|set| set.added(repo, &base.picture, &|_, _| false).is_empty())
                 .flat_map(|set| set.bases)
                 .collect()
         })
@@ -38,9 +38,12 @@ fn check(repo: &Repo) -> Vec<Finding> {
         .collect()
 }
 
+/// What holds variables is no addition: that differs by cluster on purpose.
 fn report(repo: &Repo, set: &ClusterOverlays) -> Vec<Finding> {
     let bases: Vec<String> = set.bases.iter().map(|base| format!("`{base}`")).collect();
-    set.added(&repo.head)
+    set.added(repo, &repo.head, &|cluster, object| {
+        holds_variables(cluster, &object.id())
+    })
         .into_iter()
         .map(|(cluster, entry, object)| {
             let cluster = &repo.head.flux.clusters[cluster];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::support::overlay::cluster_overlays;
+use super::support::overlay::{cluster_overlays, holds_variables};
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{Cluster, Kustomization};
@@ -81,7 +81,7 @@ fn changed(
             path.strip_prefix(allowed)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        !(of_variables && within("data")
+        !(of_variables && (within("data") || within("stringData"))
             || repo.config.overlays.allow.iter().any(|field| within(field)))
     });
     let (path, place) = differences.next()?;
@@ -146,21 +146,6 @@ fn last_patch(root: &Kustomization, object: &Object) -> Option<Place> {
                 .any(|hit| hit.kind == id.kind && hit.name == id.name)
         })
         .map(|patch| patch.entry)
-}
-
-/// True for a ConfigMap that the cluster's Kustomizations take variables from.
-fn holds_variables(cluster: &Cluster, id: &ObjectId) -> bool {
-    id.kind == "ConfigMap"
-        && cluster.kustomizations.iter().any(|kustomization| {
-            let in_namespace =
-                id.namespace.is_empty() || kustomization.name.namespace == id.namespace;
-            in_namespace
-                && kustomization
-                    .spec
-                    .substitute_from
-                    .iter()
-                    .any(|from| from.kind == "ConfigMap" && from.name == id.name)
-        })
 }
 
 /// Where two contents differ: the field's path, and where the new value is written; `None` if it is gone.

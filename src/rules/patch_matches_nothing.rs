@@ -1,6 +1,8 @@
 //! `patch-matches-nothing`: a patch whose target selects no object.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use smol_str::SmolStr;
 
 use super::support::scalar_edit;
 use super::{Group, Rule};
@@ -8,8 +10,9 @@ use crate::finding::{Finding, Fix, Severity};
 use crate::flux::{Cluster, join_name};
 use crate::kustomize::{ObjectId, PatchUse};
 use crate::near;
+use crate::picture::Picture;
 use crate::repo::Repo;
-use crate::source::Place;
+use crate::source::{FileId, Place};
 use crate::tree::split;
 use crate::yaml::Node;
 
@@ -52,16 +55,36 @@ fn check(repo: &Repo) -> Vec<Finding> {
             }
         }
     }
+    let mut patched: BTreeMap<FileId, BTreeSet<&str>> = BTreeMap::new();
+    for patch in all_patches(&repo.head) {
+        let names = patch.matched.iter().map(|id| id.name.as_str());
+        patched.entry(patch.entry.file).or_default().extend(names);
+    }
     entries
         .into_values()
         .filter(|entry| !entry.matched && !entry.uncertain)
-        .filter_map(|entry| judge(repo, entry))
+        .filter_map(|entry| {
+            let patched = patched.get(&entry.patch.entry.file);
+            judge(repo, entry, &|name| {
+                patched.is_some_and(|names| names.contains(name))
+            })
+        })
         .collect()
 }
 
+fn all_patches(picture: &Picture) -> impl Iterator<Item = &PatchUse> {
+    picture
+        .flux
+        .clusters
+        .iter()
+        .flat_map(|cluster| &cluster.kustomizations)
+        .flat_map(|kustomization| &kustomization.build.patches)
+}
+
 /// An entry that hits nothing in any build that has it. A base's or component's patch that
-/// hits in one cluster and not in another does what it is there for.
-fn judge(repo: &Repo, entry: Entry) -> Option<Finding> {
+/// hits in one cluster and not in another does what it is there for. `is_patched` tells which
+/// names other entries of the same file hit.
+fn judge(repo: &Repo, entry: Entry, is_patched: &dyn Fn(&str) -> bool) -> Option<Finding> {
     let target = entry.patch.target.as_ref()?;
     let name = target.get("name").filter(|name| !name.is_null());
     let literal = name.and_then(Node::as_str).filter(|name| is_literal(name));
@@ -81,7 +104,7 @@ fn judge(repo: &Repo, entry: Entry) -> Option<Finding> {
         help,
         meant,
         related,
-    } = explain(target, literal, &entry.candidates);
+    } = explain(repo, target, literal, &entry.candidates, is_patched);
     let mut finding = Finding::new(
         RULE.name,
         severity,
@@ -147,9 +170,11 @@ struct Explanation<'a> {
 /// Where the target goes wrong and what was probably meant: the value that matches no object
 /// even by itself, else the name, else the target.
 fn explain<'a>(
+    repo: &Repo,
     target: &Node,
     literal: Option<&str>,
     candidates: &[&'a (ObjectId, Place)],
+    is_patched: &dyn Fn(&str) -> bool,
 ) -> Explanation<'a> {
     let value = |key: &str| target.get(key).filter(|value| !value.is_null());
     if let Some(kind) = value("kind")
@@ -216,28 +241,26 @@ fn explain<'a>(
         }
     }
     if let (Some(field), Some(written)) = (value("name"), literal) {
-        let of_kind = |(id, _): &&&(ObjectId, Place)| {
-            value("kind")
-                .and_then(Node::as_str)
-                .is_none_or(|kind| id.kind == kind)
-        };
-        let near = near::nearest(
-            written,
-            candidates
-                .iter()
-                .filter(of_kind)
-                .map(|(id, _)| id.name.as_str()),
-        )
-        .map(str::to_owned);
-        let related = near
-            .as_ref()
-            .and_then(|near| {
-                candidates
-                    .iter()
-                    .filter(of_kind)
-                    .find(|(id, _)| id.name == *near)
+        let of_kind: Vec<&'a (ObjectId, Place)> = candidates
+            .iter()
+            .copied()
+            .filter(|(id, _)| {
+                value("kind")
+                    .and_then(Node::as_str)
+                    .is_none_or(|kind| id.kind == kind)
             })
-            .copied();
+            .collect();
+        let names = || of_kind.iter().map(|(id, _)| id.name.as_str());
+        let renamed = renamed(repo, written, &of_kind);
+        let near = renamed
+            .map(|(id, _)| id.name.as_str())
+            .or_else(|| near::nearest(written, names().filter(|name| !is_patched(name))))
+            .or_else(|| near::nearest(written, names()))
+            .map(str::to_owned);
+        let related = renamed.or_else(|| {
+            let near = near.as_ref()?;
+            of_kind.iter().find(|(id, _)| id.name == *near).copied()
+        });
         let help = match &near {
             Some(near) => format!("write `name: {near}`"),
             None => "remove the patch, or correct its target".to_owned(),
@@ -262,6 +285,42 @@ fn explain<'a>(
     }
 }
 
+/// The object that has the name's place since the base revision: in the file in which an object had that name,
+/// the only one of its kind whose own name is new.
+fn renamed<'a>(
+    repo: &Repo,
+    name: &str,
+    candidates: &[&'a (ObjectId, Place)],
+) -> Option<&'a (ObjectId, Place)> {
+    let base = repo.base.as_ref()?;
+    let mut before: BTreeMap<(SmolStr, SmolStr), BTreeSet<&str>> = BTreeMap::new();
+    let objects = base.picture.flux.clusters.iter().flat_map(Cluster::objects);
+    for (_, object) in objects {
+        let id = object.original_id();
+        before
+            .entry((id.kind, id.name))
+            .or_default()
+            .insert(repo.files.path(object.origin.file));
+    }
+    let mut found: Vec<&'a (ObjectId, Place)> = candidates
+        .iter()
+        .copied()
+        .filter(|(id, place)| {
+            let key = |name: &str| (id.kind.clone(), SmolStr::new(name));
+            !before.contains_key(&key(&id.name))
+                && before
+                    .get(&key(name))
+                    .is_some_and(|files| files.contains(repo.files.path(place.file)))
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    match found.as_slice() {
+        [one] => Some(*one),
+        _ => None,
+    }
+}
+
 /// True if the same patch, in the same file of the base, hit objects that are elsewhere now:
 /// a guard that the move has made idle, to be removed in a later step.
 fn is_spent_guard(repo: &Repo, patch: &PatchUse) -> bool {
@@ -282,17 +341,11 @@ fn is_spent_guard(repo: &Repo, patch: &PatchUse) -> bool {
                 now.kind == id.kind && now.name == id.name
             })
     };
-    base.picture
-        .flux
-        .clusters
-        .iter()
-        .flat_map(|cluster| &cluster.kustomizations)
-        .flat_map(|kustomization| &kustomization.build.patches)
-        .any(|before| {
-            repo.files.path(before.entry.file) == path
-                && repo.files.slice(before.content) == content
-                && before.matched.iter().any(is_there)
-        })
+    all_patches(&base.picture).any(|before| {
+        repo.files.path(before.entry.file) == path
+            && repo.files.slice(before.content) == content
+            && before.matched.iter().any(is_there)
+    })
 }
 
 /// True for a patch of Flux's own installation, which `flux bootstrap` has still to write.

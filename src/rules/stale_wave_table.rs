@@ -12,7 +12,7 @@ use super::{Group, Rule, unknown_dependency};
 use crate::finding::{Edit, Finding, Fix, Severity};
 use crate::repo::Repo;
 use crate::source::{FileId, Place, Span};
-use crate::waves::{Waves, markdown_table};
+use crate::waves::{Service, Waves, markdown_table};
 use markdown::{EmptyMarks, Table};
 use mend::Wanted;
 use reading::Reading;
@@ -47,6 +47,16 @@ fn check(repo: &Repo) -> Vec<Finding> {
             findings.extend(judge(waves, &external, text, file, table));
         }
         findings.extend(empty.iter().map(|marks| unfilled(waves, text, file, marks)));
+    }
+    // Where a definition is not read as it is meant, the table may be right.
+    let misread = |service: &Service| service.misspelt_dependencies().is_some();
+    if waves.catalog.services.iter().any(misread) {
+        for fix in findings
+            .iter_mut()
+            .filter_map(|finding| finding.fix.as_mut())
+        {
+            fix.safe = false;
+        }
     }
     findings
 }

@@ -1,5 +1,7 @@
 //! `undefined-variable`: `${X}` is substituted, and nothing sets X.
 
+mod sources;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use smol_str::SmolStr;
@@ -17,7 +19,7 @@ use crate::yaml::{Node, span_in_scalar};
 pub(super) static RULE: Rule = Rule {
     name: "undefined-variable",
     group: Group::Variables,
-    summary: "`${X}` is substituted, and nothing sets X",
+    summary: "`${X}` is substituted and nothing sets X, or a source of variables is missing",
     page: include_str!("../../rules/undefined-variable.md"),
     off_by_default: false,
     compares: false,
@@ -27,6 +29,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for cluster in &repo.head.flux.clusters {
+        findings.extend(sources::missing(repo, cluster));
         let substituted = mostly_substituted(cluster);
         for kustomization in &cluster.kustomizations {
             if kustomization.substitution.ran {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::support::scalar_edit;
 use super::{Group, Rule};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Fix, Severity};
 use crate::near;
 use crate::repo::Repo;
+use crate::waves::Service;
 
 pub(super) static RULE: Rule = Rule {
     name: "unknown-dependency",
@@ -22,6 +24,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
     let external = external_names(repo);
     let mut findings = Vec::new();
     for service in &catalog.services {
+        findings.extend(misspelt_key(repo, service));
         for dependency in &service.dependencies {
             let name = dependency.name.as_str();
             if catalog.find(name).is_some() || external.contains(name) {
@@ -55,6 +58,29 @@ fn check(repo: &Repo) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// A definition without `dependencies`, in which a list is nearly called so.
+fn misspelt_key(repo: &Repo, service: &Service) -> Option<Finding> {
+    let key = service.misspelt_dependencies()?;
+    let finding = Finding::new(
+        RULE.name,
+        Severity::Error,
+        key.place,
+        format!(
+            "`{}` has no `dependencies`, and `{}` is read by nobody",
+            service.name,
+            key.as_str().unwrap_or_default()
+        ),
+    )
+    .help("write `dependencies`")
+    .fix(Fix {
+        safe: false,
+        title: "write `dependencies`".to_owned(),
+        edits: vec![scalar_edit(repo, key.place, "dependencies")],
+        moves: Vec::new(),
+    });
+    Some(finding)
 }
 
 /// Configured external services, and the Kustomizations that belong to no wave set.

@@ -92,6 +92,7 @@ fn is_meant_elsewhere(cluster: &Cluster, set: &WaveSet, number: u64, wave: &Wave
         .any(|kustomization| match &kustomization.location {
             Location::Missing(path) | Location::File(path) => {
                 near::nearest(path, directories()).is_some()
+                    || wave_settings_differ::number_in_name(kustomization) == Some(number)
             }
             Location::Directory(path) => {
                 wave_settings_differ::number_in_name(kustomization) == Some(number)

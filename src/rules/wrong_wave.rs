@@ -1,6 +1,7 @@
 //! `wrong-wave`: a service's manifest lies in another wave than its longest dependency path gives.
 
 mod mend;
+mod slips;
 
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};

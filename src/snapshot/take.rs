@@ -261,6 +261,9 @@ fn take_folder(root: &Path, request: &Request, why: &str) -> Result<Taken, TakeE
         .with_help(format!("lint the files as they are, without `{option}`")));
     }
     let mut notes = Vec::new();
+    if request.base == BaseRequest::Default {
+        notes.push(format!("{} {why}: nothing to compare with", root.display()));
+    }
     let head = folder::take(root, &mut notes).map_err(|error| {
         TakeError::new(format!(
             "directory {} cannot be read: {error}",

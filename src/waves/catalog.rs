@@ -5,9 +5,12 @@ use std::collections::HashMap;
 use smol_str::SmolStr;
 
 use crate::flux::{is_template, is_yaml};
+use crate::near;
 use crate::source::{FileId, Place};
 use crate::tree::{Files, Tree};
 use crate::yaml::Node;
+
+const DEPENDENCIES: &str = "dependencies";
 
 /// All ServiceDefinitions of a tree.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +101,25 @@ impl Catalog {
 }
 
 impl Service {
+    /// The key of a list that is nearly called `dependencies`, where nothing is called so.
+    pub fn misspelt_dependencies(&self) -> Option<&Node> {
+        // Words of their own: who depends on the service.
+        const OTHERS: [&str; 2] = ["dependents", "dependants"];
+        let levels = || std::iter::once(&self.document).chain(self.document.get("spec"));
+        if levels().any(|level| level.entry(DEPENDENCIES).is_some()) {
+            return None;
+        }
+        levels()
+            .flat_map(|level| level.pairs())
+            .filter(|pair| pair.value.as_sequence().is_some())
+            .map(|pair| &pair.key)
+            .find(|key| {
+                let text = key.as_str().unwrap_or_default();
+                near::nearest(text, [DEPENDENCIES]).is_some()
+                    && !OTHERS.iter().any(|other| other.eq_ignore_ascii_case(text))
+            })
+    }
+
     fn read(node: &Node, file: FileId) -> Option<Self> {
         if node.str_at(&["kind"]) != Some("ServiceDefinition") {
             return None;
@@ -107,8 +129,8 @@ impl Service {
             .or_else(|| node.get("name"))
             .filter(|name| name.as_str().is_some())?;
         let dependencies = node
-            .get("dependencies")
-            .or_else(|| node.at(&["spec", "dependencies"]));
+            .get(DEPENDENCIES)
+            .or_else(|| node.at(&["spec", DEPENDENCIES]));
         Some(Self {
             name: name.as_str()?.into(),
             place: name.place,

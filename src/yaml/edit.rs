@@ -50,6 +50,26 @@ pub fn insert_item(
             new.replace_range(start..start + value.len(), &format!(":{ending}{lines}"));
             0
         }
+        Some(list) if is_flow(text, list) => {
+            if comment.is_some() || item.contains(['\n', '\r']) {
+                return None;
+            }
+            match list.items().get(index) {
+                Some(next) => {
+                    new.insert_str(next.place.span.start as usize, &format!("{item}, "));
+                }
+                None => {
+                    let last = list.items().last()?.place.span.end as usize;
+                    new.insert_str(last, &format!(", {item}"));
+                }
+            }
+            let at = index.min(list.items().len());
+            let inserted = self::root(&new)?.get(key)?.items().get(at)?.clone();
+            if inserted.as_str() != Some(item) {
+                return None;
+            }
+            list.items().len()
+        }
         Some(list) => {
             let lines = lines(text, list)?;
             let items = item_lines(&lines.indent, item, comment, ending);
@@ -84,6 +104,9 @@ pub fn remove_item(
 ) -> Option<String> {
     let root = root(text)?;
     let list = root.get(key)?;
+    if is_flow(text, list) && comment.is_none() {
+        return remove_flow_item(text, &root, key, index, drop_key);
+    }
     let lines = lines(text, list)?;
     let (mut start, end) = *lines.items.get(index)?;
     if let Some(comment) = comment {
@@ -112,6 +135,38 @@ pub fn remove_item(
     }
     let after = self::root(&new)?;
     same(&root, &after, key, &expected).then_some(new)
+}
+
+/// True for a list in brackets.
+fn is_flow(text: &str, list: &Node) -> bool {
+    let written = text.get(list.place.span.range()).unwrap_or_default();
+    list.as_sequence().is_some() && written.starts_with('[')
+}
+
+/// Takes an item and the comma between it and its neighbour out of a list in brackets.
+fn remove_flow_item(
+    text: &str,
+    root: &Node,
+    key: &str,
+    index: usize,
+    drop_key: bool,
+) -> Option<String> {
+    let mut expected = items_of(root, key);
+    let own = expected.get(index)?.place.span.range();
+    let range = match (expected.get(index + 1), index.checked_sub(1)) {
+        (Some(next), _) => own.start..next.place.span.start as usize,
+        (None, Some(before)) => expected.get(before)?.place.span.end as usize..own.end,
+        (None, None) if drop_key => return None,
+        (None, None) => own,
+    };
+    if text.get(range.clone())?.contains('#') {
+        return None;
+    }
+    expected.remove(index);
+    let mut new = text.to_owned();
+    new.replace_range(range, "");
+    let after = self::root(&new)?;
+    same(root, &after, key, &expected).then_some(new)
 }
 
 /// The lines of item `index` of the list of a top-level key, as they stand, without indentation
@@ -272,9 +327,46 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_otherwise_is_left_alone() {
+    fn lists_in_brackets_stay_in_brackets() {
+        let text = "resources: [a, \"b\"]  # two\nnamespace: x\n";
+        let with = |list: &str| text.replace("[a, \"b\"]", list);
+        for (index, list) in [
+            (0, "[c, a, \"b\"]"),
+            (1, "[a, c, \"b\"]"),
+            (9, "[a, \"b\", c]"),
+        ] {
+            let new = insert_item(text, "resources", index, "c", None).unwrap();
+            assert_eq!(new, with(list));
+            let back = remove_item(&new, "resources", index.min(2), None, false).unwrap();
+            assert_eq!(back, text);
+        }
+        let one = remove_item(text, "resources", 0, None, false).unwrap();
+        assert_eq!(one, with("[\"b\"]"));
+        let none = remove_item(&one, "resources", 0, None, false).unwrap();
+        assert_eq!(none, with("[]"));
+        let lines = "resources: [\n  a,\n  b,\n]\n";
+        let new = insert_item(lines, "resources", 2, "c", None).unwrap();
+        assert_eq!(new, "resources: [\n  a,\n  b, c,\n]\n");
         assert_eq!(
-            insert_item("resources: [a, b]\n", "resources", 0, "c", None),
+            remove_item(&new, "resources", 2, None, false).unwrap(),
+            lines
+        );
+    }
+
+    #[test]
+    fn what_is_written_otherwise_is_left_alone() {
+        for (item, comment) in [
+            ("path: c\ntarget: d", None),
+            ("c", Some("# c")),
+            ("c, d", None),
+        ] {
+            assert_eq!(
+                insert_item("resources: [a, b]\n", "resources", 0, item, comment),
+                None
+            );
+        }
+        assert_eq!(
+            remove_item("resources: [a, # why\n  b]\n", "resources", 0, None, false),
             None
         );
         assert_eq!(

@@ -37,7 +37,12 @@ fn offset_map(text: &str, style: Style, span: Span, file_text: &str) -> OffsetMa
     let Some(written) = file_text.get(span.range()) else {
         return whole;
     };
+    // A generator's value stands at the start of the file that it was read from, or where its text is.
+    if span == Span::new(0, 0) && !text.is_empty() && file_text == text {
+        return OffsetMap::Identity;
+    }
     match style {
+        _ if written == text && !text.is_empty() => OffsetMap::Lines(vec![(0, span.start)], span),
         Style::Plain if written == text => OffsetMap::Lines(vec![(0, span.start)], span),
         Style::SingleQuoted | Style::DoubleQuoted
             if written.get(1..written.len().saturating_sub(1)) == Some(text) =>
@@ -71,4 +76,39 @@ fn literal_lines(text: &str, span: Span, file_text: &str) -> Option<OffsetMap> {
         file_offset += written.len();
     }
     (!lines.is_empty()).then_some(OffsetMap::Lines(lines, span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{FileId, Place};
+
+    #[test]
+    fn a_text_that_is_a_whole_file_keeps_its_offsets() {
+        let text = "#!/bin/sh\necho ${FOO}\n";
+        let value = Node::string(Place::file_start(FileId(0)), text);
+        let at = text.find("${").unwrap_or_default();
+        let part = Span::new(at, at + 6);
+        assert_eq!(span_in_scalar(&value, text, part), part);
+        // Another text at the start of a file has no place of its own in it.
+        let value = Node::string(Place::file_start(FileId(0)), "echo ${FOO}");
+        assert_eq!(
+            span_in_scalar(&value, text, Span::new(5, 11)),
+            Span::new(0, 0)
+        );
+    }
+
+    #[test]
+    fn a_text_without_quotes_of_its_own_keeps_its_offsets() {
+        let file = "A=1\nB=x ${FOO}\n";
+        let place = Place {
+            file: FileId(0),
+            span: Span::new(6, 14),
+        };
+        let value = Node::string(place, "x ${FOO}");
+        assert_eq!(
+            span_in_scalar(&value, file, Span::new(2, 8)),
+            Span::new(8, 14)
+        );
+    }
 }

@@ -4,9 +4,11 @@
 //! overlay patched in keeps the place of the patch. Collections are shared, so
 //! a copy costs nothing and a change copies only the path to it.
 
+mod cause;
 mod embedded;
 pub mod edit;
 mod emit;
+mod go_yaml;
 mod node;
 mod offsets;
 mod parse;

@@ -175,10 +175,7 @@ impl Node {
 
     /// True for an empty plain scalar, `~` and `null`.
     pub fn is_null(&self) -> bool {
-        match &self.value {
-            Value::Scalar(scalar) => matches!(scalar.typed(), Typed::Null),
-            _ => false,
-        }
+        matches!(&self.value, Value::Scalar(scalar) if scalar.is_null())
     }
 
     /// The map, if this is one.

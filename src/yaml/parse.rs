@@ -6,6 +6,8 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as ParserSpan};
 use smol_str::SmolStr;
 
+use super::cause;
+use super::go_yaml::{self, Mended};
 use super::node::{Entry, Mapping, Node, Value};
 use super::offsets::OffsetMap;
 use super::scalar::{Scalar, Style, Tag};
@@ -26,6 +28,8 @@ pub struct YamlFile {
     pub duplicate_keys: Vec<DuplicateKey>,
     /// Why the text does not parse; nothing of such a file may be used as if it were whole.
     pub error: Option<ParseError>,
+    /// Why kustomize refuses the text as a manifest though it is YAML, if it does.
+    pub unreadable: Option<ParseError>,
 }
 
 /// One document.
@@ -87,6 +91,35 @@ pub fn parse(text: &str, file: FileId) -> YamlFile {
 
 /// Parses text whose offsets are mapped to those of the file that holds it.
 pub(super) fn parse_mapped(text: &str, file: FileId, offsets: &OffsetMap) -> YamlFile {
+    let mut mended = Mended::default();
+    let (mut result, mut failed_at) = run(text, text, file, offsets, &mended);
+    let mut bytes = Vec::new();
+    for _ in 0..go_yaml::MAX_MENDS {
+        let Some(at) = failed_at else {
+            break;
+        };
+        if bytes.is_empty() {
+            bytes = text.as_bytes().to_vec();
+        }
+        if !mended.mend(&mut bytes, at) {
+            break;
+        }
+        let Ok(parsed) = std::str::from_utf8(&bytes) else {
+            break;
+        };
+        (result, failed_at) = run(parsed, text, file, offsets, &mended);
+    }
+    result
+}
+
+/// One pass over a text, mended or not; with it, where the parser refused it.
+fn run(
+    parsed: &str,
+    text: &str,
+    file: FileId,
+    offsets: &OffsetMap,
+    mended: &Mended,
+) -> (YamlFile, Option<usize>) {
     let options = granit_parser::options! {
         block_scalar_eof_without_line_feed: true,
         max_buffered_comment_events: usize::MAX,
@@ -95,6 +128,7 @@ pub(super) fn parse_mapped(text: &str, file: FileId, offsets: &OffsetMap) -> Yam
         text,
         file,
         offsets,
+        mended,
         result: YamlFile::default(),
         anchors: HashMap::new(),
         open: Vec::new(),
@@ -102,17 +136,25 @@ pub(super) fn parse_mapped(text: &str, file: FileId, offsets: &OffsetMap) -> Yam
         has_alias: false,
         lost: false,
     };
-    for event in Parser::new_from_str_with_options(text, options) {
+    let mut failed_at = None;
+    for event in Parser::new_from_str_with_options(parsed, options) {
         let outcome = match event {
             Ok((event, span)) => builder.event(event, span),
-            Err(error) => Err(builder.scan_error(&error)),
+            Err(error) => {
+                let at = builder.offset_of(&error);
+                failed_at = Some(at);
+                Err(match cause::cause(text, at) {
+                    Some((at, message)) => builder.error(at, at, message.to_owned()),
+                    None => builder.error(at, at, error.info()),
+                })
+            }
         };
         if let Err(error) = outcome {
             builder.result.error = Some(error);
             break;
         }
     }
-    builder.result
+    (builder.result, failed_at)
 }
 
 /// A collection being read.
@@ -138,6 +180,7 @@ struct Builder<'a> {
     text: &'a str,
     file: FileId,
     offsets: &'a OffsetMap,
+    mended: &'a Mended,
     result: YamlFile,
     /// Anchored nodes of this document, with their expanded size.
     anchors: HashMap<usize, (Node, u64)>,
@@ -175,26 +218,42 @@ impl Builder<'_> {
                     ScalarStyle::Literal => Style::Literal,
                     ScalarStyle::Folded => Style::Folded,
                 };
-                let tag = tag.map_or(Tag::None, |tag| match tag.core_suffix() {
-                    Some("str") => Tag::String,
-                    Some("binary") => Tag::Binary,
-                    Some(_) => Tag::Core,
-                    None if tag.suffix().is_empty() || tag.suffix() == "!" => Tag::String,
-                    None => Tag::Custom,
-                });
+                let core = tag.as_ref().and_then(|tag| tag.core_suffix());
+                let mut text = SmolStr::new(text);
+                if self.mended.is_dash(range.start, range.end) {
+                    text = SmolStr::new("-");
+                }
+                let tag = match (&tag, core) {
+                    (None, _) => Tag::None,
+                    (Some(_), Some("str")) => Tag::String,
+                    (Some(tag), None) if tag.suffix() == "binary" && tag.handle() != "!" => {
+                        Tag::Binary
+                    }
+                    (Some(_), Some("int" | "float" | "bool" | "null")) => Tag::Core,
+                    (Some(_), Some(_)) if style == Style::Plain => Tag::Core,
+                    (Some(_), Some(_)) => Tag::None,
+                    // `!` alone leaves the type to the notation.
+                    (Some(tag), None) if tag.suffix().is_empty() || tag.suffix() == "!" => {
+                        Tag::None
+                    }
+                    (Some(_), None) => Tag::Custom,
+                };
                 // An empty plain scalar arrives as `~` with an empty span.
-                let empty = style == Style::Plain && range.is_empty();
+                if style == Style::Plain && range.is_empty() {
+                    text = SmolStr::default();
+                }
+                if tag == Tag::Binary
+                    && let Some(decoded) = go_yaml::decoded_binary(&text)
+                {
+                    text = decoded;
+                }
+                let scalar = Scalar { text, style, tag };
+                let place = self.place(range.start, range.end);
+                let raw = self.text.get(range).unwrap_or_default();
+                self.check(&scalar, raw, core, place);
                 let node = Node {
-                    place: self.place(range.start, range.end),
-                    value: Value::Scalar(Scalar {
-                        text: if empty {
-                            SmolStr::default()
-                        } else {
-                            SmolStr::new(text)
-                        },
-                        style,
-                        tag,
-                    }),
+                    place,
+                    value: Value::Scalar(scalar),
                 };
                 self.finish(node, 1, anchor)?;
             }
@@ -388,12 +447,25 @@ impl Builder<'_> {
         }
     }
 
-    fn scan_error(&self, error: &ScanError) -> ParseError {
-        let at = error
+    fn offset_of(&self, error: &ScanError) -> usize {
+        error
             .marker()
             .byte_offset()
             .unwrap_or(self.text.len())
-            .min(self.text.len());
-        self.error(at, at, error.info())
+            .min(self.text.len())
+    }
+
+    /// Notes what Go's yaml does not read.
+    fn check(&mut self, scalar: &Scalar, raw: &str, core: Option<&str>, place: Place) {
+        let (in_braces, is_value) = match self.open.last() {
+            Some(Open::Mapping { flow, key, .. }) => (*flow, key.is_some()),
+            Some(Open::Sequence { flow, .. }) => (*flow, false),
+            None => (false, false),
+        };
+        if self.result.unreadable.is_none()
+            && let Some(message) = go_yaml::refusal(scalar, raw, core, in_braces, is_value)
+        {
+            self.result.unreadable = Some(ParseError { place, message });
+        }
     }
 }

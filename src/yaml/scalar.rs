@@ -38,7 +38,7 @@ pub enum Style {
 pub enum Tag {
     /// None written.
     None,
-    /// `!!str`, or `!`: a string whatever the text.
+    /// `!!str`: a string whatever the text.
     String,
     /// `!!binary`.
     Binary,
@@ -65,6 +65,13 @@ impl Scalar {
             style: Style::Plain,
             tag: Tag::None,
         }
+    }
+
+    /// True if it is typed as null, without the work of typing anything else.
+    pub fn is_null(&self) -> bool {
+        self.style == Style::Plain
+            && matches!(self.tag, Tag::None | Tag::Core)
+            && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
 
     /// The typed value, as Kubernetes' resource readers (yaml.v3) type it.
@@ -105,9 +112,8 @@ pub fn plain_text_is_string(text: &str) -> bool {
 }
 
 fn typed(scalar: &Scalar, yaml_1_1: bool) -> Typed {
-    if scalar.style != Style::Plain || matches!(scalar.tag, Tag::String | Tag::Binary | Tag::Custom)
-    {
-        // `!!int "1"` is rare enough that only plain text is typed by a core tag.
+    let quoted = scalar.style != Style::Plain && scalar.tag != Tag::Core;
+    if quoted || matches!(scalar.tag, Tag::String | Tag::Binary | Tag::Custom) {
         return Typed::String;
     }
     let text = scalar.text.as_str();
@@ -150,7 +156,9 @@ fn number(text: &str) -> Option<Typed> {
     if let Some(integer) = integer(&clean) {
         return Some(integer);
     }
-    is_float(&clean).then(|| clean.parse().ok().map(Typed::Float))?
+    // What no number of 64 bits can hold is a string for Go.
+    let value: f64 = is_float(&clean).then(|| clean.parse().ok())??;
+    value.is_finite().then_some(Typed::Float(value))
 }
 
 fn integer(text: &str) -> Option<Typed> {
@@ -226,6 +234,8 @@ mod tests {
             ("2024-01-01", Typed::String),
             ("09", Typed::Float(9.0)),
             ("1.2.3", Typed::String),
+            ("1e400", Typed::String),
+            ("-1e999", Typed::String),
             ("-", Typed::String),
             (".", Typed::String),
             ("5Gi", Typed::String),

@@ -149,6 +149,26 @@ fn a_configuration_is_read_replaced_or_left_out() {
 }
 
 #[test]
+fn a_configuration_that_matches_nothing_is_told_and_changes_no_exit_code() {
+    let repository = Repository::of("homelab/waves");
+    repository.write(
+        ".wavelint.yaml",
+        "clusters:\n  - path: clusters/nowhere\nwaves:\n  - dir: app/wave-{n}\n    catalog: nothing/**\n    after: [platfrom]\n",
+    );
+    let ran = repository.run(&["--fail-on", "never"]).expect(0);
+    for place in [
+        ".wavelint.yaml:2:11: cluster `clusters/nowhere` is no directory",
+        ".wavelint.yaml:4:10: dir `app/wave-{n}` matches no directory",
+        ".wavelint.yaml:5:14: catalog `nothing/**` matches no file with a ServiceDefinition",
+        ".wavelint.yaml:6:13: after `platfrom` is no Kustomization of any cluster",
+    ] {
+        assert!(ran.stderr.contains(place), "{place} in {}", ran.stderr);
+    }
+    let quiet = repository.run(&["--quiet", "--fail-on", "never"]).expect(0);
+    assert!(!quiet.stderr.contains("matches no"), "{}", quiet.stderr);
+}
+
+#[test]
 fn a_broken_configuration_says_where() {
     let repository = faulty();
     for (text, place) in [

@@ -154,6 +154,30 @@ fn a_move_down_that_could_delete_has_no_mend() {
 }
 
 #[test]
+fn what_may_be_misplaced_by_a_slip_in_the_catalog_has_no_safe_mend() {
+    let plex = "catalog/services/plex.yaml";
+    let mut misspelt = too_high();
+    replace(
+        &mut misspelt,
+        plex,
+        "dependencies: []",
+        "dependancies: [pihole]",
+    );
+    assert_eq!(mended(&misspelt, None, "wrong-wave"), None);
+
+    let mut before = too_high();
+    replace(
+        &mut before,
+        plex,
+        "dependencies: []",
+        "dependencies: [pihole]",
+    );
+    let emptied = too_high();
+    assert_eq!(mended(&emptied, Some(&before), "wrong-wave"), None);
+    assert!(mended(&emptied, Some(&emptied), "wrong-wave").is_some());
+}
+
+#[test]
 fn what_comes_from_below_is_not_mended_into_a_deletion() {
     // At the base in wave 0, now in wave 2, and it belongs in wave 1.
     let mut base = homelab("waves");

@@ -16,7 +16,7 @@ use crate::yaml::Node;
 
 /// One value on its way into `data`.
 pub(super) struct Pair {
-    /// The literal, or the start of the file.
+    /// The literal, the value in its line of an env file, or the start of the file that it is.
     pub(super) place: Place,
     value: Bytes,
 }
@@ -173,7 +173,8 @@ impl Sources<'_> {
             let start = offset;
             offset += line.len();
             let line = line.strip_suffix('\n').unwrap_or(line);
-            let mut line = line.strip_suffix('\r').unwrap_or(line);
+            let written = line.strip_suffix('\r').unwrap_or(line);
+            let mut line = written;
             if number == 0 {
                 line = line.strip_prefix('\u{feff}').unwrap_or(line);
             }
@@ -185,16 +186,16 @@ impl Sources<'_> {
             if key.is_empty() {
                 continue;
             }
-            let place = Place {
+            let at = |start, end| Place {
                 file,
-                span: Span::new(start, offset),
+                span: Span::new(start, end),
             };
-            self.insert(
-                key,
-                Place::file_start(file),
-                place,
-                Bytes::Text(value.into()),
-            );
+            let end = start + written.len();
+            let place = match value {
+                "" => at(start, end),
+                _ => at(end - value.len(), end),
+            };
+            self.insert(key, place, at(start, offset), Bytes::Text(value.into()));
         }
     }
 

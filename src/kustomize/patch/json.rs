@@ -54,20 +54,6 @@ pub(super) fn read(document: &Node) -> Result<Vec<Operation>, OperationError> {
         .collect()
 }
 
-/// The pointers at which a patch writes or removes.
-pub(super) fn written_paths(operations: &[Operation]) -> impl Iterator<Item = &str> {
-    operations
-        .iter()
-        .filter(|operation| operation.kind != "test")
-        .flat_map(|operation| {
-            let moved = (operation.kind == "move").then_some(&operation.from);
-            [Some(&operation.path), moved]
-        })
-        .flatten()
-        .flatten()
-        .filter_map(Node::as_str)
-}
-
 /// The value as a YAML 1.1 reader sees it: `yes` and its kin are booleans, dates are strings,
 /// merge keys are resolved.
 fn as_yaml_1_1(node: &Node) -> Node {
@@ -105,6 +91,57 @@ fn as_yaml_1_1(node: &Node) -> Node {
                 .collect(),
         ),
     }
+}
+
+/// Where kustomize keeps the former identities of an object while it builds.
+const IDENTITY_NOTES: [&str; 3] = [
+    "internal.config.kubernetes.io/previousKinds",
+    "internal.config.kubernetes.io/previousNames",
+    "internal.config.kubernetes.io/previousNamespaces",
+];
+
+/// Applies all operations to an object that carries kustomize's notes of its identity: they are
+/// annotations, so that `/metadata/annotations` is there even if the object is written without
+/// (upstream: api `resource.StorePreviousId`).
+///
+/// # Errors
+/// As [`apply`].
+pub(super) fn apply_noted(
+    object: &mut Node,
+    operations: &[Operation],
+) -> Result<(), OperationError> {
+    let place = object.place;
+    let had_annotations = object.at(&["metadata", "annotations"]).is_some();
+    if let Some(metadata) = object.get_mut("metadata") {
+        if metadata.get("annotations").is_none_or(Node::is_null) {
+            metadata.set("annotations", place, Node::mapping(place, Vec::new()));
+        }
+        if let Some(annotations) = metadata.get_mut("annotations")
+            && annotations.as_mapping().is_some()
+        {
+            for note in IDENTITY_NOTES {
+                annotations.set(note, place, Node::string(place, note));
+            }
+        }
+    }
+    apply(object, operations)?;
+    let Some(metadata) = object.get_mut("metadata") else {
+        return Ok(());
+    };
+    if let Some(annotations) = metadata.get_mut("annotations") {
+        for note in IDENTITY_NOTES {
+            annotations.remove(note);
+        }
+    }
+    let empty = metadata.get("annotations").is_some_and(|annotations| {
+        annotations
+            .as_mapping()
+            .is_some_and(|mapping| mapping.entries.is_empty())
+    });
+    if empty && !had_annotations {
+        metadata.remove("annotations");
+    }
+    Ok(())
 }
 
 /// Applies all operations to an object.
@@ -171,6 +208,16 @@ impl Operation {
             "remove" => {
                 let (parent, key) = self.target(object)?;
                 self.remove(parent, &key)
+            }
+            "replace" if self.path.as_ref().and_then(Node::as_str) == Some("") => {
+                let value = self.value_or_null();
+                if value.as_mapping().is_none() {
+                    return Err(
+                        self.error("the patch replaces the whole object with no map".into())
+                    );
+                }
+                *object = value;
+                Ok(())
             }
             "replace" => {
                 let (parent, key) = self.target(object)?;

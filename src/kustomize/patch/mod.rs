@@ -16,11 +16,11 @@ use read::{Content, Source};
 use select::Selector;
 
 use super::level::{Level, Scope};
-use super::nearby;
 use super::printed::fill_empty_values;
 use super::scope;
 use super::transform::{as_text, refusal};
 use super::{Gap, GapEffect, ObjectId, PatchUse, Problem};
+use crate::near;
 use crate::source::{Place, Span};
 use crate::tree::join;
 use crate::yaml::{Entry, Node};
@@ -323,7 +323,7 @@ impl Phase<'_, '_> {
         }
     }
 
-    /// Applies operations to what a target selects. Only `patches` remembers the identity that they change.
+    /// Applies operations to what a target selects. Only `patches` remembers the identity before.
     fn json(
         &mut self,
         entry: &Node,
@@ -341,17 +341,17 @@ impl Phase<'_, '_> {
         if selected.is_empty() {
             self.offer_candidates(target, &mut used);
         }
-        let renames = json::written_paths(operations).any(|path| {
-            matches!(
-                path,
-                "/kind" | "/apiVersion" | "/metadata" | "/metadata/name" | "/metadata/namespace"
-            )
-        });
         for at in selected {
             let object = &mut self.level.objects[at];
             let mut node = object.node.clone();
             fill_empty_values(&mut node, self.scope.files);
-            if let Err(error) = json::apply(&mut node, operations) {
+            let noted = remember || object.generated || !object.previous.is_empty();
+            let applied = if noted {
+                json::apply_noted(&mut node, operations)
+            } else {
+                json::apply(&mut node, operations)
+            };
+            if let Err(error) = applied {
                 let message = format!("{}: {}", object.id(), error.message);
                 let related = vec![(object.origin, "the object is here".to_owned())];
                 self.level.problems.push(Problem {
@@ -360,7 +360,7 @@ impl Phase<'_, '_> {
                 });
                 break;
             }
-            if renames && remember {
+            if remember {
                 object.remember_id();
             }
             object.node = node;
@@ -453,7 +453,7 @@ fn unmatched_help(wanted: &ObjectId, candidates: &[(ObjectId, Place)]) -> Option
         });
     }
     let names = candidates.iter().map(|(id, _)| id.name.as_str());
-    nearby::nearest(&wanted.name, names).map(|near| format!("write `name: {near}`"))
+    near::nearest(&wanted.name, names).map(|near| format!("write `name: {near}`"))
 }
 
 /// A string field that is not empty.

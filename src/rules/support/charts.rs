@@ -255,11 +255,11 @@ pub(in crate::rules) fn chart_name(
     let own = release.id().namespace;
     let namespace = reference.str_at(&["namespace"]).unwrap_or(&own);
     let (_, source) = cluster.objects().find(|(_, object)| {
-        let id = object.id();
-        id.group == "source.toolkit.fluxcd.io"
-            && id.kind == kind
-            && id.name == name
-            && id.namespace == namespace
+        let is = |path: &[&str], text: &str| object.node.str_at(path) == Some(text);
+        is(&["kind"], kind)
+            && is(&["metadata", "name"], name)
+            && is(&["metadata", "namespace"], namespace)
+            && object.id().group == "source.toolkit.fluxcd.io"
     })?;
     let field = if kind == "HelmChart" { "chart" } else { "url" };
     last_segment(source.node.str_at(&["spec", field])?)

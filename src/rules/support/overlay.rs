@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::flux::Kustomization;
-use crate::kustomize::Object;
+use crate::flux::{Cluster, Kustomization};
+use crate::kustomize::{Object, ObjectId};
 use crate::picture::Picture;
 use crate::repo::Repo;
 use crate::source::Place;
@@ -74,32 +74,55 @@ fn entered_directly<'a>(
 
 impl ClusterOverlays {
     /// What the clusters' own files add to what comes from the bases: cluster, entry of its kustomization
-    /// file, object; one a kustomization entry. What bootstrap puts beside each cluster is not counted.
+    /// file, object; one a kustomization entry. What bootstrap puts beside each cluster is not counted, nor
+    /// is what `is_apart` sets apart.
     pub(in crate::rules) fn added<'p>(
         &self,
+        repo: &Repo,
         picture: &'p Picture,
+        is_apart: &dyn Fn(&Cluster, &Object) -> bool,
     ) -> Vec<(usize, Place, &'p Object)> {
         let mut added: BTreeMap<Place, (usize, Place, &Object)> = BTreeMap::new();
         for (cluster, entries) in &self.clusters {
-            let Some(root) = picture
-                .flux
-                .clusters
-                .get(*cluster)
-                .and_then(|cluster| cluster.kustomizations.first())
-            else {
+            let Some(of_cluster) = picture.flux.clusters.get(*cluster) else {
+                continue;
+            };
+            let Some(root) = of_cluster.kustomizations.first() else {
                 continue;
             };
             for object in &root.build.objects {
                 let Some(entry) = object.route.first() else {
                     continue;
                 };
-                if !entries.contains(entry) && !is_of_flux(object) {
+                let apart = is_of_flux(object)
+                    || is_of_bootstrap(repo, object)
+                    || is_apart(of_cluster, object);
+                if !entries.contains(entry) && !apart {
                     added.entry(*entry).or_insert((*cluster, *entry, object));
                 }
             }
         }
         added.into_values().collect()
     }
+}
+
+/// True for a ConfigMap or Secret that the cluster's Kustomizations take variables from.
+pub(in crate::rules) fn holds_variables(cluster: &Cluster, id: &ObjectId) -> bool {
+    cluster.kustomizations.iter().any(|kustomization| {
+        let in_namespace = id.namespace.is_empty() || kustomization.name.namespace == id.namespace;
+        in_namespace
+            && kustomization
+                .spec
+                .substitute_from
+                .iter()
+                .any(|from| from.kind == id.kind && from.name == id.name)
+    })
+}
+
+/// True for what stands in a file that `flux bootstrap` writes for each cluster.
+fn is_of_bootstrap(repo: &Repo, object: &Object) -> bool {
+    let name = split(repo.files.path(object.origin.file)).1;
+    matches!(name, "gotk-sync.yaml" | "gotk-components.yaml")
 }
 
 /// Flux's own installation: its namespace with all in it, and the kinds of its API.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::slips::depends_uncertainly;
 use crate::finding::{Edit, Fix, Move};
 use crate::flux::Cluster;
 use crate::kustomize::kustomization_file;
@@ -45,7 +46,7 @@ pub(super) fn mend(
         return None;
     }
     Some(Fix {
-        safe: true,
+        safe: !depends_uncertainly(repo, placement.service?),
         title: format!("move {} to {target}", placement.path),
         edits: list_edits(repo, &here, &there, below)?,
         moves: moves(repo, placement, &target),
