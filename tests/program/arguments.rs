@@ -354,8 +354,8 @@ fn a_plan_without_a_commit_says_what_is_missing() {
 
 #[test]
 fn a_configuration_under_another_name_is_not_passed_over() {
-    let repository = Repository::of("homelab/waves");
-    repository.write(".wavelint.yml", "nonsense: [");
+    let repository = Repository::empty();
+    repository.write(".wavelint.yml", "exclude: []\n");
     let ran = repository.run(&[]).expect(0);
     assert!(
         ran.stderr.contains(".wavelint.yml is not read"),
