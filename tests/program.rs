@@ -1,4 +1,5 @@
 //! The program as users run it: the real binary in real git repositories made by the real git.
+#![allow(clippy::print_stdout)]
 
 #[path = "program/arguments.rs"]
 mod arguments;
