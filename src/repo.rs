@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::change::Change;
-use crate::config::Config;
+use crate::config::{Config, Role};
+use crate::flux::Cluster;
 use crate::picture::Picture;
 use crate::tree::Files;
 
@@ -45,5 +46,20 @@ impl<'a> Repo<'a> {
             head,
             base,
         }
+    }
+
+    /// The active clusters that both revisions have: as it was, and as it is. None without a base.
+    pub fn compared_clusters(&self) -> impl Iterator<Item = (&Cluster, &Cluster)> {
+        self.base.iter().flat_map(|base| {
+            self.head
+                .flux
+                .clusters
+                .iter()
+                .filter(|after| after.role == Role::Active)
+                .filter_map(|after| {
+                    let mut before = base.picture.flux.clusters.iter();
+                    Some((before.find(|before| before.path == after.path)?, after))
+                })
+        })
     }
 }

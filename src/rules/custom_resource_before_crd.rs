@@ -9,6 +9,7 @@ use super::support::gates::applied_before;
 use super::{Group, Rule};
 use crate::finding::{Finding, Severity};
 use crate::flux::{Cluster, Kustomization};
+use crate::graph::Closure;
 use crate::kustomize::Object;
 use crate::repo::Repo;
 
@@ -45,6 +46,8 @@ struct Release<'a> {
 struct Releases<'a> {
     cluster: &'a Cluster,
     all: Vec<Release<'a>>,
+    /// Who is applied before whom.
+    before: Closure,
     /// Names of what is installed before Flux runs.
     outside: &'a BTreeSet<String>,
 }
@@ -66,6 +69,7 @@ impl<'a> Releases<'a> {
         Self {
             cluster,
             all,
+            before: applied_before(cluster),
             outside,
         }
     }
@@ -121,7 +125,6 @@ impl<'a> Releases<'a> {
     /// True if something other than the HelmReleases beside them brings the definitions of a
     /// group, or might: a definition in this build, or a Kustomization that does not itself come after this one.
     fn provided_otherwise(&self, index: usize, group: &str) -> bool {
-        let below = applied_before(self.cluster, index);
         self.cluster
             .kustomizations
             .iter()
@@ -135,11 +138,11 @@ impl<'a> Releases<'a> {
                 if other == index {
                     return brings;
                 }
-                if applied_before(self.cluster, other).contains(&index) {
+                if self.before.reaches(other, index) {
                     return false;
                 }
                 let might = kustomization.unknown_objects()
-                    && (below.contains(&other) || speaks_of_definitions(kustomization));
+                    && (self.before.reaches(index, other) || speaks_of_definitions(kustomization));
                 brings
                     || might
                     || self.all.iter().any(|release| {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::{Group, Rule};
 use crate::change::Key;
-use crate::config::Role;
 use crate::finding::{Finding, Severity};
 use crate::flux::{Cluster, Kustomization};
 use crate::kustomize::Object;
@@ -23,21 +22,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(repo: &Repo) -> Vec<Finding> {
-    let Some(base) = &repo.base else {
-        return Vec::new();
-    };
     let mut findings = Vec::new();
-    for cluster in &repo.head.flux.clusters {
-        if cluster.role == Role::DesignOnly {
-            continue;
-        }
-        let before = base
-            .picture
-            .flux
-            .clusters
-            .iter()
-            .find(|other| other.path == cluster.path);
-        let Some(before) = before else { continue };
+    for (before, cluster) in repo.compared_clusters() {
         let old = selectors(before);
         for (key, (owner, object, selector)) in selectors(cluster) {
             let Some((old_owner, _, old_selector)) = old.get(&key) else {

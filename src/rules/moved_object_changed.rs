@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::support::list;
 use super::{Group, Rule};
-use crate::config::Role;
 use crate::finding::{Finding, Severity};
 use crate::flux::Cluster;
 use crate::kustomize::Object;
@@ -36,17 +35,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
         return Vec::new();
     };
     let mut findings = Vec::new();
-    for cluster in &repo.head.flux.clusters {
-        if cluster.role == Role::DesignOnly {
-            continue;
-        }
-        let before = base
-            .picture
-            .flux
-            .clusters
-            .iter()
-            .find(|other| other.path == cluster.path);
-        let Some(before) = before else { continue };
+    for (before, cluster) in repo.compared_clusters() {
         let mut groups: BTreeMap<(FileId, String, String), Vec<Changed<'_>>> = BTreeMap::new();
         for changed in changed(base, before, cluster) {
             let key = (

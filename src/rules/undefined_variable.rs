@@ -34,7 +34,7 @@ fn check(repo: &Repo) -> Vec<Finding> {
         for kustomization in &cluster.kustomizations {
             if kustomization.substitution.ran {
                 findings.extend(undefined(repo, cluster, kustomization));
-            } else {
+            } else if !substituted.is_empty() {
                 findings.extend(left_as_written(repo, cluster, kustomization, &substituted));
             }
         }
@@ -145,6 +145,15 @@ pub(super) fn undefined_uses(
 /// The variables that more Kustomizations of a cluster substitute with a value than leave as they are.
 /// Where most leave one alone, something outside the tree fills it in: a webhook, or another tool.
 fn mostly_substituted(cluster: &Cluster) -> BTreeSet<String> {
+    let is_set = |used: &VariableUse| matches!(used.state, State::Set | State::Empty);
+    let any = cluster.kustomizations.iter().any(|kustomization| {
+        let uses = &kustomization.substitution.uses;
+        kustomization.substitution.ran && uses.iter().any(|(_, used)| is_set(used))
+    });
+    // Where nothing is substituted, no walk over all objects can find what is.
+    if !any {
+        return BTreeSet::new();
+    }
     let mut balance: BTreeMap<String, isize> = BTreeMap::new();
     for kustomization in &cluster.kustomizations {
         if kustomization.substitution.ran {
@@ -152,7 +161,7 @@ fn mostly_substituted(cluster: &Cluster) -> BTreeSet<String> {
                 .substitution
                 .uses
                 .iter()
-                .filter(|(_, used)| matches!(used.state, State::Set | State::Empty))
+                .filter(|(_, used)| is_set(used))
                 .map(|(_, used)| used.name.as_str())
                 .collect();
             for name in names {

@@ -1,9 +1,7 @@
 //! What a Kustomization waits for, and so what it means that it is ready.
 
-use std::collections::BTreeSet;
-
 use crate::flux::{Cluster, Kustomization, NamespacedName, Tri, is_flux_kustomization};
-use crate::graph::{Edge, Graph};
+use crate::graph::{Closure, Edge, Graph};
 use crate::kustomize::{Object, ObjectId};
 use crate::yaml::Node;
 
@@ -136,22 +134,10 @@ pub(in crate::rules) fn ancestors(cluster: &Cluster, index: usize) -> Vec<usize>
     found
 }
 
-/// The Kustomizations that are surely applied before one: what it, and each Kustomization above
-/// it, dependsOn, and so on, and those above it themselves.
-pub(in crate::rules) fn applied_before(cluster: &Cluster, index: usize) -> BTreeSet<usize> {
-    let dependencies =
-        cluster
-            .kustomizations
-            .iter()
-            .enumerate()
-            .flat_map(|(from, kustomization)| {
-                kustomization.spec.depends_on.iter().enumerate().filter_map(
-                    move |(payload, dependency)| {
-                        let to = cluster.find(&dependency.target)?;
-                        Some(Edge { from, to, payload })
-                    },
-                )
-            });
+/// Who is surely applied before whom: a Kustomization reaches what it, and each Kustomization
+/// above it, dependsOn, and so on, and those above it themselves.
+pub(in crate::rules) fn applied_before(cluster: &Cluster) -> Closure {
+    let depends_on = cluster.graph();
     let parents = cluster
         .kustomizations
         .iter()
@@ -163,10 +149,8 @@ pub(in crate::rules) fn applied_before(cluster: &Cluster, index: usize) -> BTree
                 payload: usize::MAX,
             })
         });
-    Graph::new(cluster.kustomizations.len(), dependencies.chain(parents))
-        .reachable_from(index)
-        .into_iter()
-        .collect()
+    let edges = depends_on.edges().iter().cloned().chain(parents);
+    Graph::new(cluster.kustomizations.len(), edges).closure()
 }
 
 /// True if an entry of `spec.healthChecks` names that HelmRelease.
